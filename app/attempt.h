@@ -1,5 +1,6 @@
 #pragma once
-// What a person asked for may be refused by an Error. No exception may pass through Qt's event loop, so a slot asks this way.
+// What a person asked for may be refused by an Error. No exception may pass through Qt's event loop, so a slot asks
+// this way.
 #include <QString>
 
 #include "engine/base/error.h"

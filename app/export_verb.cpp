@@ -31,14 +31,17 @@ int runExport(int& argc, char** argv) {
   double scale = 2;
   while (!words.isEmpty()) {
     const QString word = words.takeFirst();
-    const bool drawn = word == "--svg" || word == "--png" || word == "--pdf", valued = drawn || word == "--network" || word == "--scale";
+    const bool drawn = word == "--svg" || word == "--png" || word == "--pdf",
+               valued = drawn || word == "--network" || word == "--scale";
     if (word.startsWith("--") && words.isEmpty()) return refuse(ErrorCode::badArgument, word + " wants a value");
     if (!valued && word.startsWith("--")) {
       others << word << words.takeFirst();
     } else if (!valued) {
       source = word;
     } else if (const QString value = words.takeFirst(); drawn) {
-      if (QFileInfo(value).suffix().toLower() != word.mid(2)) return refuse(ErrorCode::badArgument, QStringLiteral("%1 wants a file that ends in .%2, but this is %3").arg(word, word.mid(2), value));
+      if (QFileInfo(value).suffix().toLower() != word.mid(2))
+        return refuse(ErrorCode::badArgument,
+                      QStringLiteral("%1 wants a file that ends in .%2, but this is %3").arg(word, word.mid(2), value));
       drawings << value;
     } else if (word == "--network") {
       network = value;
@@ -47,9 +50,13 @@ int runExport(int& argc, char** argv) {
     }
   }
   if (source.isEmpty() || (drawings.isEmpty() && others.isEmpty()))
-    return refuse(ErrorCode::badArgument, "usage: gradloom export PROJECT [--network NAME] --svg FILE | --png FILE [--scale 2] | --pdf FILE, or what loom export writes");
+    return refuse(ErrorCode::badArgument,
+                  "usage: gradloom export PROJECT [--network NAME] --svg FILE | --png FILE [--scale 2] | --pdf FILE, "
+                  "or what loom export writes");
   if (!others.isEmpty()) {
-    const int code = QProcess::execute(findLoom(), QStringList{"export", source} + (network.isEmpty() ? QStringList() : QStringList{"--network", network}) + others);
+    const int code = QProcess::execute(
+        findLoom(), QStringList{"export", source} +
+                        (network.isEmpty() ? QStringList() : QStringList{"--network", network}) + others);
     if (code != 0 || drawings.isEmpty()) return code;
   }
   try {
@@ -59,9 +66,12 @@ int runExport(int& argc, char** argv) {
     if (const Outcome opened = document.open(path); !opened) return refuse(ErrorCode::badProject, opened.reason);
     const Project& project = document.project();
     std::string name = network.toStdString();
-    if (name.empty()) name = project.training.updates.empty() ? project.networks.empty() ? "" : project.networks.front().name : project.training.updates.front().network;
+    if (name.empty())
+      name = project.training.updates.empty() ? project.networks.empty() ? "" : project.networks.front().name
+                                              : project.training.updates.front().network;
     for (const QString& file : drawings) {
-      if (const Outcome written = exportDrawing(document, {.network = name, .file = file, .scale = scale}); !written) return refuse(ErrorCode::inputOutput, written.reason);
+      if (const Outcome written = exportDrawing(document, {.network = name, .file = file, .scale = scale}); !written)
+        return refuse(ErrorCode::inputOutput, written.reason);
       std::printf("written to %s\n", qPrintable(file));
     }
   } catch (const Error& error) {

@@ -1,5 +1,6 @@
 #pragma once
-// `gradloom export SOURCE --svg|--png|--pdf FILE`: drawings without a window; what else `loom export` writes is handed on to it.
+// `gradloom export SOURCE --svg|--png|--pdf FILE`: drawings without a window; what else `loom export` writes is handed
+// on to it.
 namespace loom {
 
 // The whole command line of the program. Needs no display. Answers the exit code.

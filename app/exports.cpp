@@ -13,8 +13,9 @@ void tellExports(ChartStack& charts, Page& page, const QString& place) {
     const QFileInfo info(file);
     std::vector<PageProblem> problems;
     if (written) {
-      page.context().notify({QObject::tr("%1 is written.").arg(info.fileName()), QObject::tr("Show"),
-                             [folder = info.absolutePath()] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); }});
+      page.context().notify(
+          {QObject::tr("%1 is written.").arg(info.fileName()), QObject::tr("Show"),
+           [folder = info.absolutePath()] { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); }});
     } else {
       PageProblem problem;
       problem.place.page = place;

@@ -13,17 +13,24 @@ namespace {
 using Line = CheckLine::Status;
 constexpr int kSecondMs = 1000;
 
-double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+double now() {
+  return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
+}
 
 QJsonObject toJson(const CheckLine& line) {
-  return {{"group", line.group},   {"name", line.name}, {"status", static_cast<int>(line.status)}, {"finding", line.finding},
-          {"why", line.why}, {"remedy", line.remedy}, {"ms", line.milliseconds}};
+  return {{"group", line.group},     {"name", line.name}, {"status", static_cast<int>(line.status)},
+          {"finding", line.finding}, {"why", line.why},   {"remedy", line.remedy},
+          {"ms", line.milliseconds}};
 }
 
 CheckLine fromJson(const QJsonObject& json) {
-  return {.group = json["group"].toString(), .name = json["name"].toString(),
-          .status = static_cast<Line>(std::clamp(json["status"].toInt(), 0, 2)), .finding = json["finding"].toString(),
-          .why = json["why"].toString(), .remedy = json["remedy"].toString(), .milliseconds = json["ms"].toDouble(-1)};
+  return {.group = json["group"].toString(),
+          .name = json["name"].toString(),
+          .status = static_cast<Line>(std::clamp(json["status"].toInt(), 0, 2)),
+          .finding = json["finding"].toString(),
+          .why = json["why"].toString(),
+          .remedy = json["remedy"].toString(),
+          .milliseconds = json["ms"].toDouble(-1)};
 }
 
 Host thisMachine() {
@@ -35,7 +42,8 @@ Host thisMachine() {
 }  // namespace
 
 int HostReport::count(Line status) const {
-  return static_cast<int>(std::count_if(lines.begin(), lines.end(), [&](const CheckLine& each) { return each.status == status; }));
+  return static_cast<int>(
+      std::count_if(lines.begin(), lines.end(), [&](const CheckLine& each) { return each.status == status; }));
 }
 
 bool HostReport::reached() const {
@@ -111,13 +119,15 @@ void HostChecks::check(const QString& host, const std::function<qint64()>& bytes
   report.checking = true;
   report.connected = line->state() == LineState::online;
   m_clocks[host].start();
-  if (!bytesNeeded) line->check(0);
-  else m_counts[host].ask([this, host, bytesNeeded](const std::atomic<bool>&) -> NewestTask::Answer {
-    return [this, host, bytes = bytesNeeded()] {
-      // Its host may have been taken from the list meanwhile.
-      if (HostLine* const there = touched(host); there && this->report(host).checking) there->check(bytes);
-    };
-  });
+  if (!bytesNeeded)
+    line->check(0);
+  else
+    m_counts[host].ask([this, host, bytesNeeded](const std::atomic<bool>&) -> NewestTask::Answer {
+      return [this, host, bytes = bytesNeeded()] {
+        // Its host may have been taken from the list meanwhile.
+        if (HostLine* const there = touched(host); there && this->report(host).checking) there->check(bytes);
+      };
+    });
   Q_EMIT changed(host);
 }
 
@@ -126,9 +136,13 @@ void HostChecks::take(const QString& host, const CheckLine& line) {
   if (!report.checking) return;
   // How this machine talks to itself is nobody's worry, unless it fails.
   if (host.isEmpty() && line.group == "Connection" && line.status == Line::well) return;
-  const auto same = std::find_if(report.lines.begin(), report.lines.end(), [&](const CheckLine& each) { return each.group == line.group && each.name == line.name; });
-  if (same == report.lines.end()) report.lines << line;
-  else if (line.status >= same->status) *same = line;
+  const auto same = std::find_if(report.lines.begin(), report.lines.end(), [&](const CheckLine& each) {
+    return each.group == line.group && each.name == line.name;
+  });
+  if (same == report.lines.end())
+    report.lines << line;
+  else if (line.status >= same->status)
+    *same = line;
   Q_EMIT changed(host);
 }
 
@@ -164,13 +178,19 @@ void HostChecks::keep(const QString& host) const {
   QJsonArray lines, before;
   for (const CheckLine& each : report.lines) lines.append(toJson(each));
   for (const CheckLine& each : report.before) before.append(toJson(each));
-  m_preferences.setCheckOf(host, {{"at", report.at}, {"before_at", report.beforeAt}, {"took", report.took}, {"engine", report.engine},
-                                  {"base", report.base}, {"lines", lines}, {"before", before}});
+  m_preferences.setCheckOf(host, {{"at", report.at},
+                                  {"before_at", report.beforeAt},
+                                  {"took", report.took},
+                                  {"engine", report.engine},
+                                  {"base", report.base},
+                                  {"lines", lines},
+                                  {"before", before}});
 }
 
 QString HostChecks::sentence(const QString& host) const {
   const HostLine* const line = touched(host);
-  return line && (line->state() == LineState::waiting || line->state() == LineState::needsPerson) ? line->sentence() : QString();
+  return line && (line->state() == LineState::waiting || line->state() == LineState::needsPerson) ? line->sentence()
+                                                                                                  : QString();
 }
 
 HostSign HostChecks::sign(const QString& host) const {
@@ -178,28 +198,39 @@ HostSign HostChecks::sign(const QString& host) const {
   if (const HostLine* const line = touched(host)) {
     const qint64 wait = std::max<qint64>(0, (line->nextTry() - QDateTime::currentMSecsSinceEpoch() + 999) / 1000);
     switch (line->state()) {
-      case LineState::connecting: return {Status::running, tr("Connecting")};
-      case LineState::asking: return {Status::running, tr("Waits for your answer")};
-      case LineState::installing: return {Status::running, line->sentence()};
+      case LineState::connecting:
+        return {Status::running, tr("Connecting")};
+      case LineState::asking:
+        return {Status::running, tr("Waits for your answer")};
+      case LineState::installing:
+        return {Status::running, line->sentence()};
       case LineState::waiting:
         // Only what was connected once can be connected again.
-        if (line->facts().engine.isEmpty()) return {Status::reconnecting, wait > 0 ? tr("Not reached, next try in %1 s").arg(wait) : tr("Not reached")};
+        if (line->facts().engine.isEmpty())
+          return {Status::reconnecting, wait > 0 ? tr("Not reached, next try in %1 s").arg(wait) : tr("Not reached")};
         return {Status::reconnecting, wait > 0 ? tr("Reconnecting in %1 s").arg(wait) : tr("Reconnecting")};
-      case LineState::needsPerson: return {Status::failed, tr("Not connected, needs you")};
+      case LineState::needsPerson:
+        return {Status::failed, tr("Not connected, needs you")};
       case LineState::offline:
-      case LineState::online: break;
+      case LineState::online:
+        break;
     }
   }
   if (report.checking) return {Status::running, tr("Checking")};
-  if (report.lines.isEmpty()) return host.isEmpty() ? HostSign{Status::ok, tr("Ready")} : HostSign{Status::queued, tr("Not checked yet")};
-  if (const int failed = report.count(Line::failed)) return {Status::failed, failed == 1 ? tr("1 check failed") : tr("%1 checks failed").arg(failed)};
-  if (const int doubtful = report.count(Line::doubtful)) return {Status::warning, doubtful == 1 ? tr("Ready, 1 warning") : tr("Ready, %1 warnings").arg(doubtful)};
+  if (report.lines.isEmpty())
+    return host.isEmpty() ? HostSign{Status::ok, tr("Ready")} : HostSign{Status::queued, tr("Not checked yet")};
+  if (const int failed = report.count(Line::failed))
+    return {Status::failed, failed == 1 ? tr("1 check failed") : tr("%1 checks failed").arg(failed)};
+  if (const int doubtful = report.count(Line::doubtful))
+    return {Status::warning, doubtful == 1 ? tr("Ready, 1 warning") : tr("Ready, %1 warnings").arg(doubtful)};
   return {Status::ok, tr("Ready")};
 }
 
 QVector<CheckLine> HostChecks::expected(const Host* host) {
   QVector<CheckLine> lines;
-  const auto add = [&](const char* group, const char* name) { lines << CheckLine{.group = QLatin1String(group), .name = QLatin1String(name)}; };
+  const auto add = [&](const char* group, const char* name) {
+    lines << CheckLine{.group = QLatin1String(group), .name = QLatin1String(name)};
+  };
   const bool slurm = host && host->kind == HostKind::slurm;
   if (host) add("Connection", "SSH"), add("Connection", "Host key");
   for (const char* name : {"Engine", "Open MPI"}) add("Programs", name);

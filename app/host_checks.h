@@ -1,6 +1,7 @@
 #pragma once
-// What is known of each host besides what a person typed: its newest check, line by line as it comes, and the one sign under which it
-// stands in lists. The last check is remembered, so that a host that is not reached keeps what was known of it. Window's thread.
+// What is known of each host besides what a person typed: its newest check, line by line as it comes, and the one sign
+// under which it stands in lists. The last check is remembered, so that a host that is not reached keeps what was known
+// of it. Window's thread.
 #include <QElapsedTimer>
 #include <QHash>
 #include <QObject>

@@ -8,7 +8,8 @@
 
 namespace loom {
 
-KeepAwake::KeepAwake(Launcher& launcher, const QDBusConnection& bus, QObject* parent) : QObject(parent), m_launcher(launcher), m_bus(bus) {
+KeepAwake::KeepAwake(Launcher& launcher, const QDBusConnection& bus, QObject* parent)
+    : QObject(parent), m_launcher(launcher), m_bus(bus) {
   connect(&m_launcher, &Launcher::countsChanged, this, &KeepAwake::refresh);
   refresh();
 }
@@ -21,8 +22,10 @@ void KeepAwake::refresh() {
     return;
   }
   if (holds() || m_asking || !m_bus.isConnected()) return;
-  QDBusMessage call = QDBusMessage::createMethodCall("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit");
-  call << QStringLiteral("sleep:idle") << QStringLiteral("Gradloom") << tr("A run trains on this machine.") << QStringLiteral("block");
+  QDBusMessage call = QDBusMessage::createMethodCall("org.freedesktop.login1", "/org/freedesktop/login1",
+                                                     "org.freedesktop.login1.Manager", "Inhibit");
+  call << QStringLiteral("sleep:idle") << QStringLiteral("Gradloom") << tr("A run trains on this machine.")
+       << QStringLiteral("block");
   m_asking = true;
   auto* answer = new QDBusPendingCallWatcher(m_bus.asyncCall(call), this);
   connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {

@@ -1,6 +1,6 @@
 #pragma once
-// While a run computes on this machine, the machine does not fall asleep: an inhibitor of logind is held (as every desktop under
-// systemd honours it), and given back with the last run. Without logind nothing happens. Window's thread.
+// While a run computes on this machine, the machine does not fall asleep: an inhibitor of logind is held (as every
+// desktop under systemd honours it), and given back with the last run. Without logind nothing happens. Window's thread.
 #include <QDBusConnection>
 #include <QDBusUnixFileDescriptor>
 #include <QObject>
@@ -13,7 +13,8 @@ class KeepAwake : public QObject {
   Q_OBJECT
 
  public:
-  explicit KeepAwake(Launcher& launcher, const QDBusConnection& bus = QDBusConnection::systemBus(), QObject* parent = nullptr);
+  explicit KeepAwake(Launcher& launcher, const QDBusConnection& bus = QDBusConnection::systemBus(),
+                     QObject* parent = nullptr);
   bool holds() const { return m_held.isValid(); }
 
  Q_SIGNALS:

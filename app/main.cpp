@@ -1,4 +1,5 @@
-// The IDE. `gradloom [PROJECT] [--page NAME] [--theme light|dark] [--train]`; with a verb of launcher/door, or `export`, there is no window.
+// The IDE. `gradloom [PROJECT] [--page NAME] [--theme light|dark] [--train]`; with a verb of launcher/door, or
+// `export`, there is no window.
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QDir>
@@ -37,7 +38,7 @@ void leaveOnSignals(loom::MainWindow& window) {
     window.workspace().store().flush();
     QCoreApplication::exit(0);
   });
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = [](int) {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(g_signalled, &one, sizeof one);
@@ -49,7 +50,8 @@ void leaveOnSignals(loom::MainWindow& window) {
 struct CommandLine {
   QCommandLineParser parser;
   QStringList pages;
-  QCommandLineOption page, theme{"theme", "light, dark or system.", "theme"}, train{"train", "Press Train when the project is open."},
+  QCommandLineOption page, theme{"theme", "light, dark or system.", "theme"},
+      train{"train", "Press Train when the project is open."},
       data{"data-folder", "Keep the list of runs and the preferences here.", "folder"};
 
   CommandLine() : pages(pageNames()), page("page", "Show this page: " + pages.join(", ") + ".", "name") {
@@ -79,8 +81,10 @@ void answerInTheTerminal(int argc, char** argv, QCommandLineParser& parser) {
   QCoreApplication::setApplicationName("gradloom");
   QCoreApplication::setApplicationVersion(GRADLOOM_VERSION);
   parser.process(application);
-  std::fprintf(stderr, "gradloom: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); 'loom train PROJECT' trains in the terminal, "
-                       "'gradloom submit PROJECT --host NAME' on a host\n");
+  std::fprintf(stderr,
+               "gradloom: there is no display (DISPLAY and WAYLAND_DISPLAY are empty); 'loom train PROJECT' trains in "
+               "the terminal, "
+               "'gradloom submit PROJECT --host NAME' on a host\n");
   std::exit(2);
 }
 
@@ -110,8 +114,8 @@ int main(int argc, char** argv) {
   // A program or a host that is gone is an error to be told, not the end of the window.
   std::signal(SIGPIPE, SIG_IGN);
 #ifdef __GLIBC__
-  // One heap for all threads: a block that one thread fills and another frees leaves holes in heaps of their own, which grew by 100 bytes
-  // a step of a followed run.
+  // One heap for all threads: a block that one thread fills and another frees leaves holes in heaps of their own, which
+  // grew by 100 bytes a step of a followed run.
   mallopt(M_ARENA_MAX, 1);
 #endif
   if (argc > 1 && std::string_view(argv[1]) == "export") return loom::runExport(argc, argv);
@@ -125,17 +129,21 @@ int main(int argc, char** argv) {
   QGuiApplication::setDesktopFileName("gradloom");
   line.parser.process(application);
   if (line.parser.isSet(line.page) && !line.pages.contains(line.parser.value(line.page))) {
-    std::fprintf(stderr, "gradloom: there is no page '%s'; there are %s\n", qPrintable(line.parser.value(line.page)), qPrintable(line.pages.join(", ")));
+    std::fprintf(stderr, "gradloom: there is no page '%s'; there are %s\n", qPrintable(line.parser.value(line.page)),
+                 qPrintable(line.pages.join(", ")));
     return 2;
   }
 
-  const QString dataFolder = line.parser.isSet(line.data) ? line.parser.value(line.data) : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+  const QString dataFolder = line.parser.isSet(line.data)
+                                 ? line.parser.value(line.data)
+                                 : QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
   QDir().mkpath(dataFolder);
   loom::Preferences preferences(dataFolder + "/gradloom.ini");
   loom::ThemeMode mode = preferences.themeMode();
   if (line.parser.value(line.theme) == "light") mode = loom::ThemeMode::light;
   if (line.parser.value(line.theme) == "dark") mode = loom::ThemeMode::dark;
-  loom::Theme look(application, {.mode = mode, .textSize = preferences.textSize(), .reducedMotion = preferences.reducedMotion()});
+  loom::Theme look(application,
+                   {.mode = mode, .textSize = preferences.textSize(), .reducedMotion = preferences.reducedMotion()});
   QObject::connect(&preferences, &loom::Preferences::changed, &look, [&] {
     look.setMode(preferences.themeMode());
     look.setTextSize(preferences.textSize());
@@ -146,7 +154,8 @@ int main(int argc, char** argv) {
     loom::Workspace workspace({.dataFolder = dataFolder}, look, preferences);
     loom::MainWindow window(workspace);
     leaveOnSignals(window);
-    if (const QStringList named = line.parser.positionalArguments(); !named.isEmpty()) window.openProject(named.first());
+    if (const QStringList named = line.parser.positionalArguments(); !named.isEmpty())
+      window.openProject(named.first());
     if (line.parser.isSet(line.page)) window.showPage(line.parser.value(line.page));
     window.show();
     // After the first picture: runs of the last session, then what was asked for on the command line.

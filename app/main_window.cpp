@@ -11,13 +11,13 @@
 #include <QVBoxLayout>
 
 #include "app/host_checks.h"
-#include "app/project_import.h"
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
+#include "app/problem_list.h"
+#include "app/project_import.h"
 #include "app/shell/actions.h"
 #include "app/shell/host_button.h"
 #include "app/shell/host_questions.h"
-#include "app/problem_list.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/rail.h"
 #include "app/shell/search_panel.h"
@@ -34,12 +34,13 @@
 namespace loom {
 namespace {
 
-constexpr int kNarrow = 1200;   // below: icons alone on the rail
-constexpr int kRunsMs = 100;    // how often the bars follow a live run
+constexpr int kNarrow = 1200;  // below: icons alone on the rail
+constexpr int kRunsMs = 100;   // how often the bars follow a live run
 
 }  // namespace
 
-MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMenu(new QMenu(this)), m_commands(new Commands(this)) {
+MainWindow::MainWindow(Workspace& workspace)
+    : m_workspace(workspace), m_mainMenu(new QMenu(this)), m_commands(new Commands(this)) {
   setWindowTitle("Gradloom");
   setWindowIcon(applicationIcon());
   setMinimumSize(1024, 700);
@@ -53,7 +54,8 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
 
   buildLayout();
   m_commands->setChangedKeys(workspace.preferences().changedKeys());
-  connect(m_commands, &Commands::keysChanged, this, [this] { m_workspace.preferences().setChangedKeys(m_commands->changedKeys()); });
+  connect(m_commands, &Commands::keysChanged, this,
+          [this] { m_workspace.preferences().setChangedKeys(m_commands->changedKeys()); });
   // A page's commands are there once the page is; a recorded list may name one that nobody has looked at.
   m_commands->setReach([this](const QString& scope) {
     const QString page = scope.section('/', 0, 0);
@@ -72,12 +74,15 @@ MainWindow::MainWindow(Workspace& workspace) : m_workspace(workspace), m_mainMen
   connectWorkspace();
   if (!workspace.store().notice().isEmpty())
     m_messages->show("store", MessageBars::Kind::information, workspace.store().notice());
-  if (!workspace.hosts().notice().isEmpty()) m_messages->show("hosts", MessageBars::Kind::warning, workspace.hosts().notice());
+  if (!workspace.hosts().notice().isEmpty())
+    m_messages->show("hosts", MessageBars::Kind::warning, workspace.hosts().notice());
   const QByteArray geometry = workspace.preferences().windowGeometry();
   if (geometry.isEmpty() || !restoreGeometry(geometry)) resize(usualSize());
   m_rail->setEnabledPages(false);
-  if (workspace.document()) projectOpened();
-  else showPage("start");
+  if (workspace.document())
+    projectOpened();
+  else
+    showPage("start");
 }
 
 QSize MainWindow::usualSize() const {
@@ -133,8 +138,11 @@ void MainWindow::buildLayout() {
   column->addWidget(m_status);
   setCentralWidget(centre);
   m_notice = new NoticeArea(this);
-  connect(m_notice, &NoticeArea::changed, this, [this] { if (m_actions) m_actions->refresh(); });
-  m_search = new SearchPanel(m_topBar->search(), [this](const QString& query) { return find(query); }, this);
+  connect(m_notice, &NoticeArea::changed, this, [this] {
+    if (m_actions) m_actions->refresh();
+  });
+  m_search = new SearchPanel(
+      m_topBar->search(), [this](const QString& query) { return find(query); }, this);
 
   connect(m_rail, &Rail::pageWanted, this, &MainWindow::showPage);
   connect(m_rail, &Rail::helpWanted, this, &MainWindow::showShortcuts);
@@ -195,9 +203,8 @@ void MainWindow::connectWorkspace() {
     m_status->setJobs(m_workspace.launcher().running(), m_workspace.launcher().waiting());
     m_actions->refresh();
   });
-  connect(&store, &RunStore::noticeRaised, this, [this](const QString& sentence) {
-    m_messages->show("store", MessageBars::Kind::warning, sentence);
-  });
+  connect(&store, &RunStore::noticeRaised, this,
+          [this](const QString& sentence) { m_messages->show("store", MessageBars::Kind::warning, sentence); });
   connect(&m_workspace.launcher(), &Launcher::failed, this, [this](const QString& id, const QString& sentence) {
     m_messages->show("log-" + id, MessageBars::Kind::error, sentence);
   });
@@ -220,16 +227,23 @@ void MainWindow::projectOpened() {
     m_actions->refresh();
   });
   const auto offer = [this](const QDateTime& time) {
-    m_messages->show("recovery", MessageBars::Kind::warning,
-                     tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
-                     {{tr("Recover them"), [this] { if (m_workspace.document()) m_workspace.document()->recover(); }},
-                      {tr("Discard them"), [this] { if (m_workspace.document()) m_workspace.document()->discardRecovery(); }}});
+    m_messages->show(
+        "recovery", MessageBars::Kind::warning,
+        tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
+        {{tr("Recover them"),
+          [this] {
+            if (m_workspace.document()) m_workspace.document()->recover();
+          }},
+         {tr("Discard them"), [this] {
+            if (m_workspace.document()) m_workspace.document()->discardRecovery();
+          }}});
   };
   connect(&document, &ProjectDocument::recoveryOffered, this, offer);
   if (const auto time = document.recoverable()) offer(*time);
   if (document.openElsewhere())
-    m_messages->show("elsewhere", MessageBars::Kind::information,
-                     tr("%1 is open in another window too. What is saved there can be reloaded here.").arg(document.name()));
+    m_messages->show(
+        "elsewhere", MessageBars::Kind::information,
+        tr("%1 is open in another window too. What is saved there can be reloaded here.").arg(document.name()));
   bar();
   m_topBar->refreshRuns();
   m_actions->refresh();
@@ -252,15 +266,18 @@ void MainWindow::projectClosing() {
   }
   for (const char* key : {"recovery", "save", "train", "outside", "elsewhere", "copy", "blank"}) m_messages->hide(key);
   m_workspace.problems().forgetPages();
-  QMetaObject::invokeMethod(this, [this] {
-    m_problems->refresh();
-    m_rail->setEnabledPages(m_workspace.document());
-    m_topBar->refreshProject();
-    m_topBar->refreshRuns();
-    m_actions->refresh();
-    refreshTitle();
-    if (!m_workspace.document() && m_current.isEmpty()) showPage("start");
-  }, Qt::QueuedConnection);
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        m_problems->refresh();
+        m_rail->setEnabledPages(m_workspace.document());
+        m_topBar->refreshProject();
+        m_topBar->refreshRuns();
+        m_actions->refresh();
+        refreshTitle();
+        if (!m_workspace.document() && m_current.isEmpty()) showPage("start");
+      },
+      Qt::QueuedConnection);
 }
 
 Page& MainWindow::makePage(const PageEntry& entry) {
@@ -273,8 +290,10 @@ Page& MainWindow::makePage(const PageEntry& entry) {
     if (m_current == id) m_status->setPageWords(text);
     page->setProperty("statusWords", text);
   });
-  connect(page, &Page::problemsChanged, this, [this, id](const std::vector<PageProblem>& problems) { m_workspace.problems().setOfPage(id, problems); });
-  if (m_workspace.document()) page->restoreLayout(m_workspace.preferences().layoutOf(m_workspace.document()->path(), id));
+  connect(page, &Page::problemsChanged, this,
+          [this, id](const std::vector<PageProblem>& problems) { m_workspace.problems().setOfPage(id, problems); });
+  if (m_workspace.document())
+    page->restoreLayout(m_workspace.preferences().layoutOf(m_workspace.document()->path(), id));
   return *page;
 }
 
@@ -298,7 +317,8 @@ void MainWindow::showPage(const QString& id) {
   // Not into the first field that happens to stand there: keys of the page and of the window would be typed into it.
   now->keyboardHome()->setFocus(Qt::OtherFocusReason);
   now->activated();
-  if (m_workspace.document() && entry->needsProject) m_workspace.preferences().setLastPageOf(m_workspace.document()->path(), id);
+  if (m_workspace.document() && entry->needsProject)
+    m_workspace.preferences().setLastPageOf(m_workspace.document()->path(), id);
 }
 
 void MainWindow::go(const Place& place) {
@@ -308,7 +328,9 @@ void MainWindow::go(const Place& place) {
 }
 
 // What it does is about the project that is open: it ends with it.
-void MainWindow::notify(const Notice& notice) { m_notice->show(notice.text, notice.actionText, notice.action, m_workspace.document()); }
+void MainWindow::notify(const Notice& notice) {
+  m_notice->show(notice.text, notice.actionText, notice.action, m_workspace.document());
+}
 
 void MainWindow::reportError(const QString& key, const QString& sentence) {
   m_messages->show(key, MessageBars::Kind::error, sentence);
@@ -351,7 +373,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 // Not every file system tells of changes: a person who comes back from another program may have made one there.
 void MainWindow::changeEvent(QEvent* event) {
   QMainWindow::changeEvent(event);
-  if (event->type() == QEvent::ActivationChange && isActiveWindow() && m_workspace.document()) m_workspace.document()->lookOutside();
+  if (event->type() == QEvent::ActivationChange && isActiveWindow() && m_workspace.document())
+    m_workspace.document()->lookOutside();
 }
 
 void MainWindow::resizeEvent(QResizeEvent* event) {
@@ -368,10 +391,14 @@ void MainWindow::dropEvent(QDropEvent* event) {
   QList<QUrl> others;
   for (const QUrl& url : event->mimeData()->urls()) {
     const QFileInfo file(url.toLocalFile());
-    if (file.suffix() == "loom" || ProjectImport::takes(file.filePath()) || ProjectImport::holdsWeights(file.filePath())) openProject(file.filePath());
-    else if (file.isDir() && (QFileInfo::exists(file.filePath() + "/events.jsonl") || QFileInfo::exists(file.filePath() + "/run.json")))
+    if (file.suffix() == "loom" || ProjectImport::takes(file.filePath()) ||
+        ProjectImport::holdsWeights(file.filePath()))
+      openProject(file.filePath());
+    else if (file.isDir() &&
+             (QFileInfo::exists(file.filePath() + "/events.jsonl") || QFileInfo::exists(file.filePath() + "/run.json")))
       openRunFolder(file.filePath());
-    else others << url;
+    else
+      others << url;
   }
   event->acceptProposedAction();
   if (others.isEmpty()) return;
@@ -382,19 +409,26 @@ void MainWindow::dropEvent(QDropEvent* event) {
     showPage("data");
     if (page("data") && page("data")->filesDropped(others)) return;
   }
-  reportError("drop", tr("%1 is no project, no run folder and nothing this page takes.").arg(others.first().fileName()));
+  reportError("drop",
+              tr("%1 is no project, no run folder and nothing this page takes.").arg(others.first().fileName()));
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Escape) closeTopmost();
-  else if (event->key() == Qt::Key_F10) m_topBar->markButton().click();
-  else QMainWindow::keyPressEvent(event);
+  if (event->key() == Qt::Key_Escape)
+    closeTopmost();
+  else if (event->key() == Qt::Key_F10)
+    m_topBar->markButton().click();
+  else
+    QMainWindow::keyPressEvent(event);
 }
 
 void MainWindow::closeTopmost() {
-  if (m_card && m_card->isVisible()) m_card->close();
-  else if (m_notice->isShowing()) m_notice->dismiss();
-  else if (m_problems->isVisible()) m_problems->hide();
+  if (m_card && m_card->isVisible())
+    m_card->close();
+  else if (m_notice->isShowing())
+    m_notice->dismiss();
+  else if (m_problems->isVisible())
+    m_problems->hide();
 }
 
 }  // namespace loom

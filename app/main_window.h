@@ -1,6 +1,6 @@
 #pragma once
-// The window of the IDE: top bar, rail, the page in front, problems, status. It constructs and connects; what is open stands in
-// Workspace, what can be done in Actions.
+// The window of the IDE: top bar, rail, the page in front, problems, status. It constructs and connects; what is open
+// stands in Workspace, what can be done in Actions.
 #include <QHash>
 #include <QMainWindow>
 #include <QPointer>
@@ -58,10 +58,10 @@ class MainWindow : public QMainWindow {
   void stopAfterEpoch();
   void stopNow();
   void importDialog();
-  void importProject(const QString& file);     // what an importer takes, or weights for the open project
-  void exportDialog();                         // the trained run, or the project as it would begin, for another tool
+  void importProject(const QString& file);  // what an importer takes, or weights for the open project
+  void exportDialog();                      // the trained run, or the project as it would begin, for another tool
   void exportDrawingDialog();
-  void exportDrawing(const QString& file);     // of the network in front
+  void exportDrawing(const QString& file);  // of the network in front
   void openRunFolder(const QString& folder);
   void openRunFolderDialog();
   void undo();
@@ -71,15 +71,15 @@ class MainWindow : public QMainWindow {
   void toggleProblems();
   void stepProblem(int direction);
   void showPreferences();
-  void help();            // F1: of the page's thing that has the keyboard, else the shortcuts
+  void help();  // F1: of the page's thing that has the keyboard, else the shortcuts
   void showShortcuts();
-  void showKeys();         // every command with its keys, to change them
-  void recordCommands();   // begins; the second time ends it and asks where the list is to be kept
+  void showKeys();        // every command with its keys, to change them
+  void recordCommands();  // begins; the second time ends it and asks where the list is to be kept
   void replayCommandsDialog();
   void replayCommands(const QString& file);
   void resetLayout();
   QSize usualSize() const;  // of a window that was never sized by hand: as large as the screen allows
-  void offerUnsaved();     // work of a session that ended without a word: asked once, at the start
+  void offerUnsaved();      // work of a session that ended without a word: asked once, at the start
   void reportError(const QString& key, const QString& sentence);
 
   Workspace& workspace() const { return m_workspace; }
@@ -91,7 +91,7 @@ class MainWindow : public QMainWindow {
   bool noticeUndoes() const;  // what was done last is undone by the notice that shows
   Actions& actions() const { return *m_actions; }
   Commands& commands() const { return *m_commands; }
-  bool settled() const;   // nothing is being laid out or computed: a picture may be taken
+  bool settled() const;  // nothing is being laid out or computed: a picture may be taken
 
   // Saves and keeps what is to be remembered. False where a person must decide first.
   bool leave();
@@ -114,8 +114,8 @@ class MainWindow : public QMainWindow {
   void keepLayout();
   Page& makePage(const PageEntry& entry);
   QList<SearchHit> find(const QString& query);
-  // Why a command did not come to its end. Where that is a project that cannot be saved, with what can be done about it; `then` goes on
-  // where overwriting was the answer.
+  // Why a command did not come to its end. Where that is a project that cannot be saved, with what can be done about
+  // it; `then` goes on where overwriting was the answer.
   void report(const QString& key, const Outcome& refused, const std::function<void()>& then = {});
   void tellForeignChange();  // another program has written the project's file
   void tellCopy(const QString& original, bool made);

@@ -1,6 +1,6 @@
 // What the window does when it is told to: commands of the menu, of keys, of the search.
-#include <QFileDialog>
 #include <QFile>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QLabel>
@@ -39,23 +39,30 @@ void MainWindow::train(const TrainOptions& options) {
   if (!m_workspace.document()) return;
   const Outcome started = m_workspace.train(options);
   m_problems->refresh();
-  if (started) m_messages->hide("train");
+  if (started)
+    m_messages->hide("train");
   else if (m_workspace.document()->isBlank()) {
     showPage("network");  // its empty canvas offers what to do first
     QList<MessageBars::Remedy> remedies;
     for (const Problem& each : m_workspace.document()->problems())
       if (each.remedy.kind != Remedy::Kind::none)
-        remedies << MessageBars::Remedy{QString::fromStdString(each.remedy.label), [this, each] { if (m_workspace.document()) m_workspace.document()->applyRemedy(each); }};
+        remedies << MessageBars::Remedy{QString::fromStdString(each.remedy.label), [this, each] {
+                                          if (m_workspace.document()) m_workspace.document()->applyRemedy(each);
+                                        }};
     m_messages->show("blank", MessageBars::Kind::information, started.reason, remedies);
-  } else if (m_workspace.errors()) m_problems->step(1);
-  else report("train", started, [this, options] { train(options); });
+  } else if (m_workspace.errors())
+    m_problems->step(1);
+  else
+    report("train", started, [this, options] { train(options); });
 }
 
 void MainWindow::resumeLast() {
   try {
     const Outcome resumed = m_workspace.resumeLast();
-    if (resumed) showPage("training");
-    else report("train", resumed);
+    if (resumed)
+      showPage("training");
+    else
+      report("train", resumed);
   } catch (const Error& error) {
     reportError("train", QString::fromStdString(error.what()));
   }
@@ -63,8 +70,10 @@ void MainWindow::resumeLast() {
 
 void MainWindow::trainSeeds() {
   const Page* const now = page(m_current);
-  if (const Outcome started = m_workspace.trainSeeds(4, now ? now->chosenRun() : QString()); !started) report("train", started, [this] { trainSeeds(); });
-  else showPage("runs");
+  if (const Outcome started = m_workspace.trainSeeds(4, now ? now->chosenRun() : QString()); !started)
+    report("train", started, [this] { trainSeeds(); });
+  else
+    showPage("runs");
 }
 
 void MainWindow::stopAfterEpoch() {
@@ -89,11 +98,15 @@ void MainWindow::stopNow() {
 }
 
 // A later step of the project ends the notice, so what it offers is the last thing that was done.
-bool MainWindow::noticeUndoes() const { return m_notice->offers(tr("Undo")); }
+bool MainWindow::noticeUndoes() const {
+  return m_notice->offers(tr("Undo"));
+}
 
 void MainWindow::undo() {
-  if (noticeUndoes()) m_notice->actionButton()->click();
-  else if (m_workspace.document()) m_workspace.document()->undoStack().undo();
+  if (noticeUndoes())
+    m_notice->actionButton()->click();
+  else if (m_workspace.document())
+    m_workspace.document()->undoStack().undo();
 }
 
 void MainWindow::redo() {
@@ -116,16 +129,21 @@ void MainWindow::nextArea() {
   }
   qsizetype next = 0;
   for (qsizetype i = 0; i < areas.size(); ++i)
-    if (focusWidget() && (areas[i] == focusWidget() || areas[i]->isAncestorOf(focusWidget()))) next = (i + 1) % areas.size();
+    if (focusWidget() && (areas[i] == focusWidget() || areas[i]->isAncestorOf(focusWidget())))
+      next = (i + 1) % areas.size();
   areas[next]->setFocus(Qt::ShortcutFocusReason);
 }
 
 void MainWindow::toggleProblems() {
-  if (m_problems->isVisible()) m_problems->hide();
-  else if (m_problems->errors() + m_problems->warnings() > 0) m_problems->show();
+  if (m_problems->isVisible())
+    m_problems->hide();
+  else if (m_problems->errors() + m_problems->warnings() > 0)
+    m_problems->show();
 }
 
-void MainWindow::stepProblem(int direction) { m_problems->step(direction); }
+void MainWindow::stepProblem(int direction) {
+  m_problems->step(direction);
+}
 
 void MainWindow::showPreferences() {
   delete m_card;
@@ -159,12 +177,14 @@ void MainWindow::recordCommands() {
   // The last one is the command that ended it.
   if (!list.isEmpty() && list.last().toObject()["run"] == "record") list.removeLast();
   if (list.isEmpty()) return notify({tr("Nothing was recorded."), {}, {}});
-  const QString file = QFileDialog::getSaveFileName(this, tr("Keep the recorded commands"), tr("commands.json"), tr("Recorded commands (*.json)"));
+  const QString file = QFileDialog::getSaveFileName(this, tr("Keep the recorded commands"), tr("commands.json"),
+                                                    tr("Recorded commands (*.json)"));
   if (file.isEmpty()) return;
   QSaveFile out(file);
   if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(list).toJson()) < 0 || !out.commit())
     return reportError("replay", tr("“%1” cannot be written: %2").arg(QFileInfo(file).fileName(), out.errorString()));
-  notify({tr("%n command(s) recorded", nullptr, static_cast<int>(list.size())), tr("Replay"), [this, file] { replayCommands(file); }});
+  notify({tr("%n command(s) recorded", nullptr, static_cast<int>(list.size())), tr("Replay"),
+          [this, file] { replayCommands(file); }});
 }
 
 void MainWindow::replayCommandsDialog() {
@@ -175,14 +195,19 @@ void MainWindow::replayCommandsDialog() {
 void MainWindow::replayCommands(const QString& file) {
   const QString name = QFileInfo(file).fileName();
   QFile in(file);
-  if (!in.open(QIODevice::ReadOnly)) return reportError("replay", tr("“%1” cannot be read: %2").arg(name, in.errorString()));
+  if (!in.open(QIODevice::ReadOnly))
+    return reportError("replay", tr("“%1” cannot be read: %2").arg(name, in.errorString()));
   QJsonParseError fault;
   const QJsonDocument list = QJsonDocument::fromJson(in.readAll(), &fault);
   if (!list.isArray())
-    return reportError("replay", tr("“%1” is no list of commands: %2").arg(name, fault.error == QJsonParseError::NoError ? tr("it begins with no “[”") : fault.errorString()));
+    return reportError("replay", tr("“%1” is no list of commands: %2")
+                                     .arg(name, fault.error == QJsonParseError::NoError ? tr("it begins with no “[”")
+                                                                                        : fault.errorString()));
   m_messages->hide("replay");
-  if (const QString reason = m_commands->replay(list.array()); !reason.isEmpty()) reportError("replay", QStringLiteral("“%1”: %2").arg(name, reason));
-  else notify({tr("%n command(s) replayed", nullptr, static_cast<int>(list.array().size())), {}, {}});
+  if (const QString reason = m_commands->replay(list.array()); !reason.isEmpty())
+    reportError("replay", QStringLiteral("“%1”: %2").arg(name, reason));
+  else
+    notify({tr("%n command(s) replayed", nullptr, static_cast<int>(list.array().size())), {}, {}});
 }
 
 void MainWindow::help() {
@@ -219,7 +244,9 @@ void MainWindow::buildTrainMenu() {
     auto* card = new TrainCard(
         m_workspace.document()->project(),
         [this](const QStringList& changes) { return m_workspace.faultOfChanges(changes); }, this);
-    connect(card, &TrainCard::wanted, this, [this](const QString& name, const QStringList& overrides) { train({name, overrides}); });
+    connect(card, &TrainCard::wanted, this, [this](const QString& name, const QStringList& overrides) {
+      train({name, overrides});
+    });
     m_card = card;
     card->openAt(&m_topBar->trainButton());
   });

@@ -20,7 +20,8 @@ namespace {
 constexpr const char* kKey = "import";
 
 QString documents(const ProjectDocument* document) {
-  return document && !document->path().isEmpty() ? document->folder() : QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+  return document && !document->path().isEmpty() ? document->folder()
+                                                 : QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
 }
 
 }  // namespace
@@ -29,7 +30,11 @@ void MainWindow::connectImport() {
   m_import = new ProjectImport(this);
   connect(m_import, &ProjectImport::progressed, this, [this](double share) {
     if (m_import->running())
-      m_messages->show(kKey, MessageBars::Kind::information, tr("Importing, %1 %").arg(static_cast<int>(100 * share)), {{tr("Cancel"), [this] { m_import->cancel(); m_messages->hide(kKey); }}});
+      m_messages->show(kKey, MessageBars::Kind::information, tr("Importing, %1 %").arg(static_cast<int>(100 * share)),
+                       {{tr("Cancel"), [this] {
+                           m_import->cancel();
+                           m_messages->hide(kKey);
+                         }}});
   });
   connect(m_import, &ProjectImport::finished, this, &MainWindow::showImport);
   connect(m_import, &ProjectImport::failed, this, [this](const QString& file, const QString& sentence) {
@@ -43,12 +48,14 @@ void MainWindow::connectImport() {
       connect(card, &ImportCard::startWanted, this, [this](const QString& file) {
         m_workspace.document()->setSetting("start_from", file.toStdString());
         m_messages->hide(kKey);
-        notify({tr("Training begins with %1.").arg(QFileInfo(file).fileName()), tr("Undo"), [this] { m_workspace.document()->undoStack().undo(); }});
+        notify({tr("Training begins with %1.").arg(QFileInfo(file).fileName()), tr("Undo"),
+                [this] { m_workspace.document()->undoStack().undo(); }});
       });
       m_card = card;
       card->open(this);
     };
-    keepReport(MessageBars::Kind::information, tr("%1 was compared with this network.").arg(QFileInfo(result.file).fileName()), show);
+    keepReport(MessageBars::Kind::information,
+               tr("%1 was compared with this network.").arg(QFileInfo(result.file).fileName()), show);
   });
 }
 
@@ -64,7 +71,9 @@ void MainWindow::keepReport(MessageBars::Kind kind, const QString& sentence, con
 }
 
 void MainWindow::importDialog() {
-  const QString file = QFileDialog::getOpenFileName(this, tr("Import"), documents(m_workspace.document()), ProjectImport::filter() + ";;" + tr("Weights (*.safetensors)") + ";;" + tr("All files (*)"));
+  const QString file = QFileDialog::getOpenFileName(
+      this, tr("Import"), documents(m_workspace.document()),
+      ProjectImport::filter() + ";;" + tr("Weights (*.safetensors)") + ";;" + tr("All files (*)"));
   if (!file.isEmpty()) importProject(file);
 }
 
@@ -73,19 +82,25 @@ void MainWindow::importProject(const QString& file) {
   if (ProjectImport::holdsWeights(file)) {
     ProjectDocument* const document = m_workspace.document();
     if (!document || document->project().training.updates.empty())
-      return reportError(kKey, tr("%1 holds weights: open the project whose network they are for, then drop it again.").arg(QFileInfo(file).fileName()));
+      return reportError(kKey, tr("%1 holds weights: open the project whose network they are for, then drop it again.")
+                                   .arg(QFileInfo(file).fileName()));
     m_import->layOver(file, document->project(), document->project().training.updates.front().network);
   } else {
     m_import->start(file);
   }
-  m_messages->show(kKey, MessageBars::Kind::information, tr("Importing %1").arg(QFileInfo(file).fileName()), {{tr("Cancel"), [this] { m_import->cancel(); m_messages->hide(kKey); }}});
+  m_messages->show(kKey, MessageBars::Kind::information, tr("Importing %1").arg(QFileInfo(file).fileName()),
+                   {{tr("Cancel"), [this] {
+                       m_import->cancel();
+                       m_messages->hide(kKey);
+                     }}});
 }
 
 // The project is opened as unsaved work; what became of the file stands on a card.
 void MainWindow::showImport(const QString& file, const std::shared_ptr<const Imported>& imported) {
   m_messages->hide(kKey);
   const QString name = QFileInfo(file).completeBaseName();
-  if (const Outcome opened = m_workspace.openImported(*imported, name); !opened) return report("open", opened, [this, file] { importProject(file); });
+  if (const Outcome opened = m_workspace.openImported(*imported, name); !opened)
+    return report("open", opened, [this, file] { importProject(file); });
   showPage("network");
   const auto show = [this, imported, name = QFileInfo(file).fileName()] {
     delete m_card;
@@ -96,18 +111,22 @@ void MainWindow::showImport(const QString& file, const std::shared_ptr<const Imp
   };
   const std::size_t open = imported->report.count(ReportItem::Kind::untranslatable);
   keepReport(open ? MessageBars::Kind::warning : MessageBars::Kind::information,
-             open ? tr("Imported from %1: %2 to be done by hand.").arg(QFileInfo(file).fileName(), counted(static_cast<qint64>(open), tr("things")))
+             open ? tr("Imported from %1: %2 to be done by hand.")
+                        .arg(QFileInfo(file).fileName(), counted(static_cast<qint64>(open), tr("things")))
                   : tr("Imported from %1: all of it is here.").arg(QFileInfo(file).fileName()),
              show);
 }
 
-// By `loom`, which has the weights of a run: those of the run in front where it is of this machine, else what training would begin with.
+// By `loom`, which has the weights of a run: those of the run in front where it is of this machine, else what training
+// would begin with.
 void MainWindow::exportDialog() {
   ProjectDocument* const document = m_workspace.document();
   if (!document) return;
   const QStringList filters{tr("PyTorch script (*.py)"), tr("ONNX (*.onnx)"), tr("Weights (*.safetensors)")};
   QString chosen;
-  QString file = QFileDialog::getSaveFileName(this, tr("Export for another tool"), documents(document) + '/' + document->name() + ".py", filters.join(";;"), &chosen);
+  QString file =
+      QFileDialog::getSaveFileName(this, tr("Export for another tool"),
+                                   documents(document) + '/' + document->name() + ".py", filters.join(";;"), &chosen);
   if (file.isEmpty()) return;
   if (QFileInfo(file).suffix().isEmpty()) file += chosen.section("*", 1).chopped(1);
   exportTo(file);
@@ -115,11 +134,17 @@ void MainWindow::exportDialog() {
 
 void MainWindow::exportTo(const QString& file) {
   const QString ending = QFileInfo(file).suffix().toLower();
-  const QString option = ending == "py" ? "--pytorch" : ending == "onnx" ? "--onnx" : ending == "safetensors" ? "--safetensors" : QString();
-  if (option.isEmpty()) return reportError("export", tr("%1: a PyTorch script ends in .py, ONNX in .onnx, weights in .safetensors.").arg(QFileInfo(file).fileName()));
+  const QString option = ending == "py"            ? "--pytorch"
+                         : ending == "onnx"        ? "--onnx"
+                         : ending == "safetensors" ? "--safetensors"
+                                                   : QString();
+  if (option.isEmpty())
+    return reportError("export", tr("%1: a PyTorch script ends in .py, ONNX in .onnx, weights in .safetensors.")
+                                     .arg(QFileInfo(file).fileName()));
   if (!save()) return;
   const RunRecord* const run = m_workspace.store().find(m_workspace.currentRun());
-  const bool trained = run && (QFileInfo::exists(run->folder + "/checkpoints/best.json") || QFileInfo::exists(run->folder + "/checkpoints/last.json"));
+  const bool trained = run && (QFileInfo::exists(run->folder + "/checkpoints/best.json") ||
+                               QFileInfo::exists(run->folder + "/checkpoints/last.json"));
   const QString source = trained ? run->folder : m_workspace.document()->path();
   auto* const process = new QProcess(this);
   process->setProcessChannelMode(QProcess::SeparateChannels);
@@ -128,12 +153,22 @@ void MainWindow::exportTo(const QString& file) {
     reportError("export", tr("loom could not be started: %1").arg(process->errorString()));
     process->deleteLater();
   });
-  connect(process, &QProcess::finished, this, [this, process, file, trained, name = run ? run->name : QString()](int code) {
-    m_messages->hide("export");
-    if (code == 0) notify({trained ? tr("%1 written, with the weights of %2").arg(QFileInfo(file).fileName(), name) : tr("%1 written, with the weights that training would begin with").arg(QFileInfo(file).fileName()), {}, {}});
-    else reportError("export", tr("%1 was not written: %2").arg(QFileInfo(file).fileName(), QString::fromUtf8(process->readAllStandardError()).trimmed()));
-    process->deleteLater();
-  });
+  connect(
+      process, &QProcess::finished, this, [this, process, file, trained, name = run ? run->name : QString()](int code) {
+        m_messages->hide("export");
+        if (code == 0)
+          notify(
+              {trained
+                   ? tr("%1 written, with the weights of %2").arg(QFileInfo(file).fileName(), name)
+                   : tr("%1 written, with the weights that training would begin with").arg(QFileInfo(file).fileName()),
+               {},
+               {}});
+        else
+          reportError("export", tr("%1 was not written: %2")
+                                    .arg(QFileInfo(file).fileName(),
+                                         QString::fromUtf8(process->readAllStandardError()).trimmed()));
+        process->deleteLater();
+      });
   process->start(findLoom(), {"export", source, option, file});
 }
 
@@ -141,8 +176,9 @@ void MainWindow::exportDrawingDialog() {
   ProjectDocument* const document = m_workspace.document();
   if (!document) return;
   QString chosen;
-  QString file = QFileDialog::getSaveFileName(this, tr("Export the drawing"), documents(document) + '/' + document->name() + ".svg",
-                                              QStringList{tr("Drawing (*.svg)"), tr("Paper (*.pdf)"), tr("Picture (*.png)")}.join(";;"), &chosen);
+  QString file = QFileDialog::getSaveFileName(
+      this, tr("Export the drawing"), documents(document) + '/' + document->name() + ".svg",
+      QStringList{tr("Drawing (*.svg)"), tr("Paper (*.pdf)"), tr("Picture (*.png)")}.join(";;"), &chosen);
   if (file.isEmpty()) return;
   if (QFileInfo(file).suffix().isEmpty()) file += chosen.section("*", 1).chopped(1);
   exportDrawing(file);
@@ -152,9 +188,13 @@ void MainWindow::exportDrawing(const QString& file) {
   ProjectDocument* const document = m_workspace.document();
   if (!document) return;
   const auto* const network = qobject_cast<NetworkPage*>(page("network"));
-  const std::string name = network ? network->scene().networkName() : document->project().training.updates.empty() ? "main" : document->project().training.updates.front().network;
+  const std::string name = network ? network->scene().networkName()
+                           : document->project().training.updates.empty()
+                               ? "main"
+                               : document->project().training.updates.front().network;
   // Twice as many pixels as the canvas has: sharp on every screen and on paper.
-  if (const Outcome written = loom::exportDrawing(*document, {.network = name, .file = file, .scale = 2}); !written) return reportError("export", written.reason);
+  if (const Outcome written = loom::exportDrawing(*document, {.network = name, .file = file, .scale = 2}); !written)
+    return reportError("export", written.reason);
   m_messages->hide("export");
   notify({tr("%1 written").arg(QFileInfo(file).fileName()), {}, {}});
 }

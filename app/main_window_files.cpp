@@ -1,4 +1,5 @@
-// What the window does about files: projects that are opened, saved, changed by others, left behind by a crash; folders of runs.
+// What the window does about files: projects that are opened, saved, changed by others, left behind by a crash; folders
+// of runs.
 #include <QDesktopServices>
 #include <QDir>
 #include <QFileDialog>
@@ -22,20 +23,27 @@ QString shortPath(const QString& path) {
   return path.startsWith(home + '/') ? "~" + path.mid(home.size()) : path;
 }
 
-void showFolder(const QString& folder) { QDesktopServices::openUrl(QUrl::fromLocalFile(folder)); }
+void showFolder(const QString& folder) {
+  QDesktopServices::openUrl(QUrl::fromLocalFile(folder));
+}
 
 }  // namespace
 
 // Also what another tool wrote, by whatever way it was named: the command line, the dialogue, a file dropped.
 void MainWindow::openProject(const QString& path, Workspace::Copy copy) {
-  if (!path.endsWith(".loom", Qt::CaseInsensitive) && (ProjectImport::takes(path) || ProjectImport::holdsWeights(path))) return importProject(path);
-  if (const Outcome opened = m_workspace.openProject(path, copy); !opened) report("open", opened, [this, path, copy] { openProject(path, copy); });
-  else m_messages->hide("open");
+  if (!path.endsWith(".loom", Qt::CaseInsensitive) && (ProjectImport::takes(path) || ProjectImport::holdsWeights(path)))
+    return importProject(path);
+  if (const Outcome opened = m_workspace.openProject(path, copy); !opened)
+    report("open", opened, [this, path, copy] { openProject(path, copy); });
+  else
+    m_messages->hide("open");
 }
 
 void MainWindow::openDialog() {
   const QString start = m_workspace.document() ? m_workspace.document()->folder() : QString();
-  const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), start, tr("Projects (*.loom)") + ";;" + ProjectImport::filter() + ";;" + tr("All files (*)"));
+  const QString path = QFileDialog::getOpenFileName(
+      this, tr("Open a project"), start,
+      tr("Projects (*.loom)") + ";;" + ProjectImport::filter() + ";;" + tr("All files (*)"));
   if (!path.isEmpty()) openProject(path);
 }
 
@@ -49,8 +57,10 @@ void MainWindow::closeProject() {
 
 bool MainWindow::save(ProjectDocument::Overwrite foreignChanges) {
   const Outcome saved = m_workspace.save(foreignChanges);
-  if (!saved) report("save", saved);
-  else for (const char* key : {"save", "outside"}) m_messages->hide(key);
+  if (!saved)
+    report("save", saved);
+  else
+    for (const char* key : {"save", "outside"}) m_messages->hide(key);
   return static_cast<bool>(saved);
 }
 
@@ -58,7 +68,8 @@ void MainWindow::reload() {
   if (!m_workspace.document()) return;
   if (const Outcome read = m_workspace.document()->reload(); !read) return reportError("save", read.reason);
   for (const char* key : {"save", "outside"}) m_messages->hide(key);
-  notify({tr("%1 is what the file holds now.").arg(m_workspace.document()->name()), tr("Undo"), [this] { m_workspace.document()->undoStack().undo(); }});
+  notify({tr("%1 is what the file holds now.").arg(m_workspace.document()->name()), tr("Undo"),
+          [this] { m_workspace.document()->undoStack().undo(); }});
 }
 
 void MainWindow::saveAsDialog() {
@@ -68,16 +79,21 @@ void MainWindow::saveAsDialog() {
   QString path = QFileDialog::getSaveFileName(this, tr("Save the project as"), start, tr("Projects (*.loom)"));
   if (path.isEmpty()) return;
   if (!path.endsWith(".loom")) path += ".loom";
-  if (const Outcome saved = m_workspace.saveAs(path); !saved) reportError("save", saved.reason);
-  else for (const char* key : {"save", "outside"}) m_messages->hide(key);
+  if (const Outcome saved = m_workspace.saveAs(path); !saved)
+    reportError("save", saved.reason);
+  else
+    for (const char* key : {"save", "outside"}) m_messages->hide(key);
 }
 
 void MainWindow::report(const QString& key, const Outcome& refused, const std::function<void()>& then) {
   ProjectDocument* const document = m_workspace.document();
-  if (!document || document->saveProblem().isEmpty() || refused.reason != document->saveProblem()) return reportError(key, refused.reason);
+  if (!document || document->saveProblem().isEmpty() || refused.reason != document->saveProblem())
+    return reportError(key, refused.reason);
   QList<MessageBars::Remedy> remedies;
   if (document->changedOutside()) {
-    remedies << MessageBars::Remedy{tr("Overwrite it"), [this, then] { if (save(ProjectDocument::Overwrite::allow) && then) then(); }};
+    remedies << MessageBars::Remedy{tr("Overwrite it"), [this, then] {
+                                      if (save(ProjectDocument::Overwrite::allow) && then) then();
+                                    }};
     remedies << MessageBars::Remedy{tr("Reload it"), [this] { reload(); }};
   }
   remedies << MessageBars::Remedy{tr("Save elsewhere..."), [this] { saveAsDialog(); }};
@@ -89,37 +105,47 @@ void MainWindow::tellForeignChange() {
   if (!m_messages->text("save").isEmpty()) return;  // said already, where it could not be saved
   ProjectDocument& document = *m_workspace.document();
   QList<MessageBars::Remedy> remedies{{tr("Reload it"), [this] { reload(); }}};
-  if (document.isModified()) remedies << MessageBars::Remedy{tr("Overwrite it"), [this] { save(ProjectDocument::Overwrite::allow); }};
+  if (document.isModified())
+    remedies << MessageBars::Remedy{tr("Overwrite it"), [this] { save(ProjectDocument::Overwrite::allow); }};
   m_messages->hide("elsewhere");
   m_messages->show("outside", MessageBars::Kind::warning,
-                   document.isModified() ? tr("%1 was changed by another program, and here. Reloading is a step that Undo takes back.").arg(QFileInfo(document.path()).fileName())
-                                         : tr("%1 was changed by another program.").arg(QFileInfo(document.path()).fileName()),
+                   document.isModified()
+                       ? tr("%1 was changed by another program, and here. Reloading is a step that Undo takes back.")
+                             .arg(QFileInfo(document.path()).fileName())
+                       : tr("%1 was changed by another program.").arg(QFileInfo(document.path()).fileName()),
                    remedies);
 }
 
 void MainWindow::tellCopy(const QString& original, bool made) {
   const QString folder = m_workspace.document()->folder(), name = QFileInfo(original).completeBaseName();
   if (made) {
-    m_messages->show("copy", MessageBars::Kind::information,
-                     tr("This is your own copy of %1, in %2. The original stays as it is.").arg(name, shortPath(folder)),
-                     {{tr("Show folder"), [folder] { showFolder(folder); }}});
+    m_messages->show(
+        "copy", MessageBars::Kind::information,
+        tr("This is your own copy of %1, in %2. The original stays as it is.").arg(name, shortPath(folder)),
+        {{tr("Show folder"), [folder] { showFolder(folder); }}});
   } else {
-    notify({tr("Your copy of %1, in %2").arg(name, shortPath(folder)), tr("Fresh copy"), [this, original] { openProject(original, Workspace::Copy::fresh); }});
+    notify({tr("Your copy of %1, in %2").arg(name, shortPath(folder)), tr("Fresh copy"),
+            [this, original] { openProject(original, Workspace::Copy::fresh); }});
   }
 }
 
 void MainWindow::tellKept(const QString& path) {
   const QFileInfo file(path);
-  m_notice->show(tr("Kept as %1, in %2").arg(file.fileName(), shortPath(file.absolutePath())), tr("Show folder"),
-                 [folder = file.absolutePath()] { showFolder(folder); }, this);
+  m_notice->show(
+      tr("Kept as %1, in %2").arg(file.fileName(), shortPath(file.absolutePath())), tr("Show folder"),
+      [folder = file.absolutePath()] { showFolder(folder); }, this);
 }
 
 void MainWindow::offerUnsaved() {
   for (const Orphan& each : RecoveryFile::orphans()) {
     const QString key = "unsaved-" + QFileInfo(each.file).completeBaseName();
     m_messages->show(key, MessageBars::Kind::warning,
-                     tr("%1 of %2 was never saved when Gradloom ended.").arg(each.name, QLocale().toString(each.time, "yyyy-MM-dd HH:mm")),
-                     {{tr("Open it"), [this, each] { if (const Outcome opened = m_workspace.openUnsaved(each); !opened) report("open", opened); }},
+                     tr("%1 of %2 was never saved when Gradloom ended.")
+                         .arg(each.name, QLocale().toString(each.time, "yyyy-MM-dd HH:mm")),
+                     {{tr("Open it"),
+                       [this, each] {
+                         if (const Outcome opened = m_workspace.openUnsaved(each); !opened) report("open", opened);
+                       }},
                       {tr("Discard it"), [each] { RecoveryFile::remove(each); }}});
   }
 }
@@ -131,8 +157,10 @@ bool MainWindow::leave() {
   const Outcome saved = m_workspace.save();
   if (saved) return true;
   // One of the three questions that stop everything: work would be lost.
-  QMessageBox question(QMessageBox::Warning, "Gradloom", tr("%1 cannot be saved: %2").arg(document->name(), saved.reason), QMessageBox::NoButton, this);
-  QPushButton* const overwrite = document->changedOutside() ? question.addButton(tr("Overwrite it"), QMessageBox::AcceptRole) : nullptr;
+  QMessageBox question(QMessageBox::Warning, "Gradloom",
+                       tr("%1 cannot be saved: %2").arg(document->name(), saved.reason), QMessageBox::NoButton, this);
+  QPushButton* const overwrite =
+      document->changedOutside() ? question.addButton(tr("Overwrite it"), QMessageBox::AcceptRole) : nullptr;
   QPushButton* const elsewhere = question.addButton(tr("Save elsewhere..."), QMessageBox::AcceptRole);
   QPushButton* const discard = question.addButton(tr("Close without saving"), QMessageBox::DestructiveRole);
   question.addButton(QMessageBox::Cancel);
@@ -154,7 +182,8 @@ void MainWindow::openRunFolder(const QString& folder) {
     m_workspace.setCurrentRun(id);
     showPage(m_workspace.document() ? "runs" : "start");
     if (!m_workspace.document())
-      if (const RunRecord* run = m_workspace.store().find(id); run && QFileInfo::exists(run->project)) openProject(run->project);
+      if (const RunRecord* run = m_workspace.store().find(id); run && QFileInfo::exists(run->project))
+        openProject(run->project);
   } catch (const Error& error) {
     reportError("run-folder", QString::fromStdString(error.what()));
   }

@@ -14,7 +14,8 @@ namespace loom {
 namespace {
 
 constexpr int kPerGroup = 5, kOfOneGroup = 10;
-constexpr int kKnownByPage = 5;  // what a page says it found counts, even where its words do not match: it may know other names
+constexpr int kKnownByPage =
+    5;  // what a page says it found counts, even where its words do not match: it may know other names
 
 // Best first inside a group; groups in the order of their best hit.
 QList<SearchHit> inGroups(QList<std::pair<int, SearchHit>> found) {
@@ -39,7 +40,8 @@ QList<SearchHit> MainWindow::find(const QString& query) {
     if (const int score = matchScore(hit.text, query)) found.append({score, hit});
   };
   const auto command = [](const QString& group, QAction* action) {
-    return SearchHit{group, action->text(), action->shortcut().toString(QKeySequence::NativeText), action->icon(), [action] { action->trigger(); }};
+    return SearchHit{group, action->text(), action->shortcut().toString(QKeySequence::NativeText), action->icon(),
+                     [action] { action->trigger(); }};
   };
   m_actions->refresh();
   for (QAction* action : m_commands->ofScope({}))
@@ -50,13 +52,16 @@ QList<SearchHit> MainWindow::find(const QString& query) {
           !spec.scope.isEmpty() && scopesMeet(spec.scope, m_current) && m_commands->isPossible(spec.id))
         consider(command(spec.group, action));
   for (const RunRecord& run : m_workspace.runs())
-    consider({tr("Runs"), run.name, toText(run.state), icon("runs"), [this, id = run.id] { go({.page = "training", .run = id}); }});
+    consider({tr("Runs"), run.name, toText(run.state), icon("runs"),
+              [this, id = run.id] { go({.page = "training", .run = id}); }});
   for (const RecentProject& recent : m_workspace.preferences().recentProjects())
-    consider({tr("Projects"), QFileInfo(recent.path).completeBaseName(), QFileInfo(recent.path).absolutePath(), icon("file"),
-              [this, path = recent.path] { openProject(path); }});
+    consider({tr("Projects"), QFileInfo(recent.path).completeBaseName(), QFileInfo(recent.path).absolutePath(),
+              icon("file"), [this, path = recent.path] { openProject(path); }});
   for (const Host& host : m_workspace.hosts().hosts())
-    consider({tr("Hosts"), host.name, m_workspace.checks().sign(host.id).words, icon("host"), [this, id = host.id] { go({.page = "hosts", .host = id}); }});
-  // Pages know their own things, also one that was not looked at yet. What is chosen there is done in front of the person.
+    consider({tr("Hosts"), host.name, m_workspace.checks().sign(host.id).words, icon("host"),
+              [this, id = host.id] { go({.page = "hosts", .host = id}); }});
+  // Pages know their own things, also one that was not looked at yet. What is chosen there is done in front of the
+  // person.
   if (query.size() >= 2 && m_workspace.document()) {
     for (const PageEntry& entry : pageTable()) {
       if (!entry.searched) continue;

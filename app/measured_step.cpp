@@ -6,7 +6,7 @@ namespace loom {
 namespace {
 
 constexpr int kNewest = 1000, kAll = 1 << 22;  // events
-constexpr double kMost = 1e9;  // milliseconds that a step is believed to take
+constexpr double kMost = 1e9;                  // milliseconds that a step is believed to take
 
 double numberOf(const Json& body, const char* key) {
   const auto found = body.find(key);

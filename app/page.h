@@ -1,6 +1,6 @@
 #pragma once
-// A page of the IDE and what it is given. A page lives as long as the project that is open: it is made when first shown,
-// deleted before its document. Everything here happens on the window's thread.
+// A page of the IDE and what it is given. A page lives as long as the project that is open: it is made when first
+// shown, deleted before its document. Everything here happens on the window's thread.
 #include <QAction>
 #include <QIcon>
 #include <QJsonObject>
@@ -31,23 +31,24 @@ class RunStore;
 class Theme;
 class Workspace;
 
-// Where a thing stands, so that a click on a problem, a search hit or a notice can lead there. Empty fields say nothing.
+// Where a thing stands, so that a click on a problem, a search hit or a notice can lead there. Empty fields say
+// nothing.
 struct Place {
-  QString page;      // id in the page table: "network", "data", "settings", "training", "runs", "hosts", "start"
-  QString network;   // of a node
+  QString page;     // id in the page table: "network", "data", "settings", "training", "runs", "hosts", "start"
+  QString network;  // of a node
   QString node;
-  QString field;     // key of a field of the node, or a path such as "training.optimizer.learning_rate"
-  QString dataset;   // name in the project
-  qint64 row = -1;   // of the dataset, from 1
-  QString column;    // of the dataset
-  QString run;       // id in the run store
-  QString host;      // id in the list of hosts
+  QString field;    // key of a field of the node, or a path such as "training.optimizer.learning_rate"
+  QString dataset;  // name in the project
+  qint64 row = -1;  // of the dataset, from 1
+  QString column;   // of the dataset
+  QString run;      // id in the run store
+  QString host;     // id in the list of hosts
 };
 
 // Bottom right, one at a time, 8 s, for finished things; never for errors.
 struct Notice {
-  QString text;                // "3 rows skipped"
-  QString actionText;          // "Undo", "Show"; empty = none
+  QString text;        // "3 rows skipped"
+  QString actionText;  // "Undo", "Show"; empty = none
   std::function<void()> action;
 };
 
@@ -79,35 +80,38 @@ struct AppContext {
   ProjectDocument* document = nullptr;  // never null for a page whose entry says needsProject
   RunStore* store = nullptr;
   Launcher* launcher = nullptr;
-  HostLines* hosts = nullptr;      // the list of hosts and the lines to them
+  HostLines* hosts = nullptr;  // the list of hosts and the lines to them
   HostChecks* checks = nullptr;
   RunHosts* runHosts = nullptr;
-  Models* models = nullptr;        // where the weights of a run are
+  Models* models = nullptr;  // where the weights of a run are
   RunMetrics* runMetrics = nullptr;
   Theme* theme = nullptr;
-  Commands* commands = nullptr;    // of the window; never null for a page
+  Commands* commands = nullptr;  // of the window; never null for a page
   Preferences* preferences = nullptr;
   OwnLayers* ownLayers = nullptr;              // of the person; null where a page stands without any
   KnownColumnsKeeper* knownColumns = nullptr;  // beside the document
   Workspace* workspace = nullptr;              // for pages about runs
-  std::function<void(const Place&)> go;                     // switches the page and selects the thing
+  std::function<void(const Place&)> go;        // switches the page and selects the thing
   std::function<void(const Notice&)> notify;
-  std::function<void(const QString&)> openProject;          // a path; asks nothing, saves the open one first
-  std::function<void()> train;                              // as the button does
+  std::function<void(const QString&)> openProject;  // a path; asks nothing, saves the open one first
+  std::function<void()> train;                      // as the button does
 };
 
 class Page : public QWidget {
   Q_OBJECT
 
  public:
-  explicit Page(AppContext& context, QWidget* parent = nullptr) : QWidget(parent), m_context(context) { setFocusPolicy(Qt::ClickFocus); }
+  explicit Page(AppContext& context, QWidget* parent = nullptr) : QWidget(parent), m_context(context) {
+    setFocusPolicy(Qt::ClickFocus);
+  }
 
   // Called when the page comes to the front or leaves it: timers of hidden pages stand still.
   virtual void activated() {}
   virtual void deactivated() {}
   // Leads to the thing; false where it is not here any more.
   virtual bool show(const Place&) { return false; }
-  // For the menu and Ctrl+K. The window adds them to itself while the page is in front, so keys may be used by several pages.
+  // For the menu and Ctrl+K. The window adds them to itself while the page is in front, so keys may be used by several
+  // pages.
   const QList<QAction*>& pageActions() const { return m_actions; }
   virtual QList<SearchHit> search(const QString& /*query*/) { return {}; }
   // Files dropped anywhere on the window that are no project and no run folder; true = taken.
@@ -138,14 +142,14 @@ class Page : public QWidget {
   template <class Run>
   QAction* addCommand(const char* id, const QString& text, const QString& keys, Run run, const char* icon = "") {
     const QString name = QString::fromLatin1(id);
-    return list(m_context.commands->add(
-        {.id = name,
-         .group = tr("This page"),
-         .text = text,
-         .keys = keys.isEmpty() ? QList<QKeySequence>() : QKeySequence::listFromString(keys),
-         .scope = name.section('.', 0, 0),
-         .icon = QString::fromLatin1(icon)},
-        this, std::move(run)));
+    return list(
+        m_context.commands->add({.id = name,
+                                 .group = tr("This page"),
+                                 .text = text,
+                                 .keys = keys.isEmpty() ? QList<QKeySequence>() : QKeySequence::listFromString(keys),
+                                 .scope = name.section('.', 0, 0),
+                                 .icon = QString::fromLatin1(icon)},
+                                this, std::move(run)));
   }
   // A command of a part of this page that stands in the page's menu too.
   QAction* list(QAction* action) {

@@ -34,7 +34,9 @@ std::int64_t takeSeed(Json& project) {
   Json& fields = fieldsOf(project);
   if (!fields.is_object()) fields = Json::object();
   const auto given = fields.find("seed");
-  const std::int64_t seed = given != fields.end() && given->is_number_integer() ? given->get<std::int64_t>() : settingsEntry().field("seed")->defaultValue.get<std::int64_t>();
+  const std::int64_t seed = given != fields.end() && given->is_number_integer()
+                                ? given->get<std::int64_t>()
+                                : settingsEntry().field("seed")->defaultValue.get<std::int64_t>();
   fields.erase("seed");
   return seed;
 }
@@ -53,9 +55,11 @@ PlannedRun plannedAs(const RunRecord& run) {
   // Started without the IDE: its description holds the project with what was set.
   const Json description = parseJson(readFile((run.folder + "/run.json").toStdString(), kLargest), "run.json");
   if (!description.is_object() || !description.contains("project"))
-    throwError(ErrorCode::badData, "{} does not say what it trained: its run.json holds no project", run.name.toStdString());
+    throwError(ErrorCode::badData, "{} does not say what it trained: its run.json holds no project",
+               run.name.toStdString());
   const QByteArray text = QByteArray::fromStdString(formatJson(description["project"]));
-  planned.snapshot = withAbsolutePaths(text, QString::fromStdString(description.value("project_folder", std::string())));
+  planned.snapshot =
+      withAbsolutePaths(text, QString::fromStdString(description.value("project_folder", std::string())));
   return planned;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a run is to train: a project as it stood, and settings of the run's own on top. Read back from the folder of a run, it can be
-// trained again with other seeds.
+// What a run is to train: a project as it stood, and settings of the run's own on top. Read back from the folder of a
+// run, it can be trained again with other seeds.
 #include <QByteArray>
 #include <QList>
 #include <QStringList>

@@ -11,7 +11,8 @@ constexpr int kRecents = 20;
 
 }  // namespace
 
-Preferences::Preferences(const QString& file, QObject* parent) : QObject(parent), m_settings(file, QSettings::IniFormat) {}
+Preferences::Preferences(const QString& file, QObject* parent)
+    : QObject(parent), m_settings(file, QSettings::IniFormat) {}
 
 ThemeMode Preferences::themeMode() const {
   const QString mode = m_settings.value("look/theme", "system").toString();
@@ -23,21 +24,27 @@ void Preferences::setThemeMode(ThemeMode mode) {
   Q_EMIT changed();
 }
 
-int Preferences::textSize() const { return qBound(90, m_settings.value("look/text_size", 100).toInt(), 150); }
+int Preferences::textSize() const {
+  return qBound(90, m_settings.value("look/text_size", 100).toInt(), 150);
+}
 
 void Preferences::setTextSize(int percent) {
   m_settings.setValue("look/text_size", percent);
   Q_EMIT changed();
 }
 
-bool Preferences::reducedMotion() const { return m_settings.value("look/reduced_motion", false).toBool(); }
+bool Preferences::reducedMotion() const {
+  return m_settings.value("look/reduced_motion", false).toBool();
+}
 
 void Preferences::setReducedMotion(bool reduced) {
   m_settings.setValue("look/reduced_motion", reduced);
   Q_EMIT changed();
 }
 
-bool Preferences::wheelZooms() const { return m_settings.value("canvas/wheel_zooms", true).toBool(); }
+bool Preferences::wheelZooms() const {
+  return m_settings.value("canvas/wheel_zooms", true).toBool();
+}
 
 void Preferences::setWheelZooms(bool zooms) {
   m_settings.setValue("canvas/wheel_zooms", zooms);
@@ -56,7 +63,8 @@ QHash<QString, QStringList> Preferences::changedKeys() const {
 
 void Preferences::setChangedKeys(const QHash<QString, QStringList>& changed) {
   QJsonObject all;
-  for (auto each = changed.begin(); each != changed.end(); ++each) all.insert(each.key(), QJsonArray::fromStringList(*each));
+  for (auto each = changed.begin(); each != changed.end(); ++each)
+    all.insert(each.key(), QJsonArray::fromStringList(*each));
   m_settings.setValue("keys", QJsonDocument(all).toJson(QJsonDocument::Compact));
 }
 
@@ -64,7 +72,8 @@ QList<RecentProject> Preferences::recentProjects() const {
   QList<RecentProject> recents;
   for (const QString& line : m_settings.value("recent").toStringList()) {
     const qsizetype bar = line.indexOf('|');
-    if (bar > 0) recents << RecentProject{line.mid(bar + 1), QDateTime::fromSecsSinceEpoch(line.left(bar).toLongLong())};
+    if (bar > 0)
+      recents << RecentProject{line.mid(bar + 1), QDateTime::fromSecsSinceEpoch(line.left(bar).toLongLong())};
   }
   return recents;
 }
@@ -86,8 +95,12 @@ void Preferences::removeRecentProject(const QString& path) {
   Q_EMIT recentsChanged();
 }
 
-QByteArray Preferences::windowGeometry() const { return m_settings.value("window/geometry").toByteArray(); }
-void Preferences::setWindowGeometry(const QByteArray& geometry) { m_settings.setValue("window/geometry", geometry); }
+QByteArray Preferences::windowGeometry() const {
+  return m_settings.value("window/geometry").toByteArray();
+}
+void Preferences::setWindowGeometry(const QByteArray& geometry) {
+  m_settings.setValue("window/geometry", geometry);
+}
 
 QString Preferences::groupOf(const QString& project) const {
   const QByteArray hash = QCryptographicHash::hash(project.toUtf8(), QCryptographicHash::Sha1).toHex().left(16);
@@ -100,15 +113,25 @@ QJsonObject Preferences::layoutOf(const QString& project, const QString& page) c
 
 void Preferences::setLayoutOf(const QString& project, const QString& page, const QJsonObject& layout) {
   const QString key = groupOf(project) + "/layout_" + page;
-  if (layout.isEmpty()) m_settings.remove(key);
-  else m_settings.setValue(key, QJsonDocument(layout).toJson(QJsonDocument::Compact));
+  if (layout.isEmpty())
+    m_settings.remove(key);
+  else
+    m_settings.setValue(key, QJsonDocument(layout).toJson(QJsonDocument::Compact));
 }
 
-void Preferences::resetLayout(const QString& project) { m_settings.remove(groupOf(project)); }
+void Preferences::resetLayout(const QString& project) {
+  m_settings.remove(groupOf(project));
+}
 
-QString Preferences::lastPageOf(const QString& project) const { return m_settings.value(groupOf(project) + "/page").toString(); }
-QString Preferences::hostOf(const QString& project) const { return m_settings.value(groupOf(project) + "/host").toString(); }
-int Preferences::ranksOf(const QString& project) const { return m_settings.value(groupOf(project) + "/ranks").toInt(); }
+QString Preferences::lastPageOf(const QString& project) const {
+  return m_settings.value(groupOf(project) + "/page").toString();
+}
+QString Preferences::hostOf(const QString& project) const {
+  return m_settings.value(groupOf(project) + "/host").toString();
+}
+int Preferences::ranksOf(const QString& project) const {
+  return m_settings.value(groupOf(project) + "/ranks").toInt();
+}
 void Preferences::setHostOf(const QString& project, const QString& host, int ranks) {
   m_settings.setValue(groupOf(project) + "/host", host);
   m_settings.setValue(groupOf(project) + "/ranks", ranks);
@@ -116,10 +139,15 @@ void Preferences::setHostOf(const QString& project, const QString& host, int ran
 
 // By a hash: a path is no key of a settings file.
 static QString copyKey(const QString& sample) {
-  return "copies/" + QString::fromLatin1(QCryptographicHash::hash(sample.toUtf8(), QCryptographicHash::Sha1).toHex().left(16));
+  return "copies/" +
+         QString::fromLatin1(QCryptographicHash::hash(sample.toUtf8(), QCryptographicHash::Sha1).toHex().left(16));
 }
-QString Preferences::copyOf(const QString& sample) const { return m_settings.value(copyKey(sample)).toString(); }
-void Preferences::setCopyOf(const QString& sample, const QString& copy) { m_settings.setValue(copyKey(sample), copy); }
+QString Preferences::copyOf(const QString& sample) const {
+  return m_settings.value(copyKey(sample)).toString();
+}
+void Preferences::setCopyOf(const QString& sample, const QString& copy) {
+  m_settings.setValue(copyKey(sample), copy);
+}
 
 // A name of its own for this machine, whose id is empty.
 QJsonObject Preferences::checkOf(const QString& host) const {
@@ -129,6 +157,8 @@ void Preferences::setCheckOf(const QString& host, const QJsonObject& check) {
   m_settings.setValue("checks/host_" + host, QJsonDocument(check).toJson(QJsonDocument::Compact));
 }
 
-void Preferences::setLastPageOf(const QString& project, const QString& page) { m_settings.setValue(groupOf(project) + "/page", page); }
+void Preferences::setLastPageOf(const QString& project, const QString& page) {
+  m_settings.setValue(groupOf(project) + "/page", page);
+}
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
-// What a person chose and what the program remembers: the look, recent projects, and how each project's window stood. One INI
-// file; written when it changes.
+// What a person chose and what the program remembers: the look, recent projects, and how each project's window stood.
+// One INI file; written when it changes.
 #include <QDateTime>
 #include <QHash>
 #include <QJsonObject>
@@ -26,11 +26,11 @@ class Preferences : public QObject {
 
   ThemeMode themeMode() const;
   void setThemeMode(ThemeMode mode);
-  int textSize() const;            // percent
+  int textSize() const;  // percent
   void setTextSize(int percent);
   bool reducedMotion() const;
   void setReducedMotion(bool reduced);
-  bool wheelZooms() const;         // on the canvas; false: the wheel scrolls, Ctrl+wheel zooms
+  bool wheelZooms() const;  // on the canvas; false: the wheel scrolls, Ctrl+wheel zooms
   void setWheelZooms(bool zooms);
 
   // Keys that are not the usual ones: id of the command, portable texts.
@@ -63,7 +63,7 @@ class Preferences : public QObject {
   void setCheckOf(const QString& host, const QJsonObject& check);
 
  Q_SIGNALS:
-  void changed();         // the look
+  void changed();  // the look
   void recentsChanged();
 
  private:

@@ -7,7 +7,9 @@
 namespace loom {
 namespace {
 
-bool isError(const PageProblem& problem) { return problem.severity == Severity::error; }
+bool isError(const PageProblem& problem) {
+  return problem.severity == Severity::error;
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ std::vector<PageProblem> ProblemList::all() const {
           return other.place.dataset == each.place.dataset && isError(other);
         }))
       all.push_back(each);
-  std::stable_sort(all.begin(), all.end(), [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const PageProblem& a, const PageProblem& b) { return a.severity < b.severity; });
   return all;
 }
 
@@ -52,7 +55,8 @@ int ProblemList::errors() const {
 bool ProblemList::hinderTraining() const {
   const std::vector<PageProblem> problems = all();
   return std::any_of(problems.begin(), problems.end(), [](const PageProblem& each) {
-    return isError(each) && (each.place.page == "network" || each.place.page == "data" || each.place.page == "settings");
+    return isError(each) &&
+           (each.place.page == "network" || each.place.page == "data" || each.place.page == "settings");
   });
 }
 

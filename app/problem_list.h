@@ -1,9 +1,8 @@
 #pragma once
-// Everything that is wrong with the open project: what its document says and what pages found. Whatever counts or lists problems (the
-// panel, the strip, the rail, the Train button) asks here, so that all say the same.
+// Everything that is wrong with the open project: what its document says and what pages found. Whatever counts or lists
+// problems (the panel, the strip, the rail, the Train button) asks here, so that all say the same.
 #include <QHash>
 #include <QObject>
-
 #include <vector>
 
 #include "app/page.h"
@@ -27,7 +26,8 @@ class ProblemList : public QObject {
 
   std::vector<PageProblem> all() const;  // errors first
   int errors() const;
-  // Whether an error is of the drawing, the data or the settings: a chart that could not be written stands in no run's way.
+  // Whether an error is of the drawing, the data or the settings: a chart that could not be written stands in no run's
+  // way.
   bool hinderTraining() const;
 
  Q_SIGNALS:

@@ -18,7 +18,9 @@ bool ProjectImport::takes(const QString& file) {
   }
 }
 
-bool ProjectImport::holdsWeights(const QString& file) { return QFileInfo(file).isFile() && file.endsWith(".safetensors", Qt::CaseInsensitive); }
+bool ProjectImport::holdsWeights(const QString& file) {
+  return QFileInfo(file).isFile() && file.endsWith(".safetensors", Qt::CaseInsensitive);
+}
 
 QString ProjectImport::filter() {
   QStringList endings;
@@ -45,10 +47,13 @@ void ProjectImport::start(const QString& file) {
         told = share;
         here.post([share](ProjectImport& import) { Q_EMIT import.progressed(share); });
       };
-      auto imported = std::make_shared<const Imported>(importFile({.file = file.toStdString(), .stop = stop.get(), .progress = progress}));
+      auto imported = std::make_shared<const Imported>(
+          importFile({.file = file.toStdString(), .stop = stop.get(), .progress = progress}));
       end([imported](ProjectImport& import, const QString& from) { Q_EMIT import.finished(from, imported); });
     } catch (const std::exception& error) {
-      end([sentence = QString::fromUtf8(error.what())](ProjectImport& import, const QString& from) { Q_EMIT import.failed(from, sentence); });
+      end([sentence = QString::fromUtf8(error.what())](ProjectImport& import, const QString& from) {
+        Q_EMIT import.failed(from, sentence);
+      });
     }
   });
 }
@@ -56,11 +61,13 @@ void ProjectImport::start(const QString& file) {
 void ProjectImport::layOver(const QString& file, Project project, std::string network) {
   cancel();
   m_running.emplace(this);
-  m_running->start([file, project = std::make_shared<const Project>(std::move(project)), network](const Background<ProjectImport>& here) {
+  m_running->start([file, project = std::make_shared<const Project>(std::move(project)),
+                    network](const Background<ProjectImport>& here) {
     try {
       const TensorFile read(file.toStdString());
       std::vector<NamedShape> parameters, tensors;
-      for (const Parameter& parameter : lower(flatNetwork(*project, network), {}).parameters) parameters.push_back({parameter.name, parameter.shape});
+      for (const Parameter& parameter : lower(flatNetwork(*project, network), {}).parameters)
+        parameters.push_back({parameter.name, parameter.shape});
       for (const TensorFile::Tensor& tensor : read.tensors())
         if (isWeightName(tensor.name)) tensors.push_back({tensor.name, tensor.shape});
       const LaidOver result{file, toJson(matchWeights(parameters, tensors), parameters, tensors)};

@@ -1,5 +1,6 @@
 #pragma once
-// Files of other tools, read beside the window's thread: a project that an importer takes, or weights laid over a network. One at a time.
+// Files of other tools, read beside the window's thread: a project that an importer takes, or weights laid over a
+// network. One at a time.
 #include <QObject>
 #include <QString>
 #include <memory>
@@ -13,7 +14,7 @@ namespace loom {
 // What a file of weights would give a network.
 struct LaidOver {
   QString file;
-  Json match;    // toJson(WeightMatch): "matched", "shape_differs", "missing", "left_over"
+  Json match;  // toJson(WeightMatch): "matched", "shape_differs", "missing", "left_over"
 };
 
 class ProjectImport : public QObject {

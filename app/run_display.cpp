@@ -7,13 +7,18 @@ namespace loom {
 
 Status statusOf(RunState state) {
   switch (state) {
-    case RunState::queued: return Status::queued;
+    case RunState::queued:
+      return Status::queued;
     case RunState::starting:
     case RunState::running:
-    case RunState::stopping: return Status::running;
-    case RunState::finished: return Status::ok;
-    case RunState::stopped: return Status::stopped;
-    case RunState::failed: return Status::failed;
+    case RunState::stopping:
+      return Status::running;
+    case RunState::finished:
+      return Status::ok;
+    case RunState::stopped:
+      return Status::stopped;
+    case RunState::failed:
+      return Status::failed;
   }
   return Status::queued;
 }
@@ -50,7 +55,8 @@ double secondsSoFar(const RunRecord& run) {
 
 double secondsLeft(const RunRecord& run) {
   if (run.step <= 0 || run.stepsTotal <= 0 || run.duration <= 0) return std::nan("");
-  return run.duration / static_cast<double>(run.step) * static_cast<double>(std::max<std::int64_t>(0, run.stepsTotal - run.step));
+  return run.duration / static_cast<double>(run.step) *
+         static_cast<double>(std::max<std::int64_t>(0, run.stepsTotal - run.step));
 }
 
 }  // namespace loom

@@ -3,17 +3,17 @@
 #include <QString>
 
 #include "launcher/store/run_record.h"
-#include "widgets/chart/format.h"
 #include "widgets/chart/chart_line.h"
+#include "widgets/chart/format.h"
 #include "widgets/theme/status.h"
 
 namespace loom {
 
 Status statusOf(RunState state);
-QString titleOfMetric(const QString& metric);      // "Accuracy", "Top-5"
+QString titleOfMetric(const QString& metric);  // "Accuracy", "Top-5"
 // "today 14:06", "Tue 09:12", "12 Mar 2026"
 QString formatMoment(double secondsSince1970);
-QString formatClock(double secondsSince1970);      // "14:06:03"
+QString formatClock(double secondsSince1970);  // "14:06:03"
 // "Running 14 %", "Finished"
 QString stateWords(const RunRecord& run);
 // Seconds still to go by the pace so far; NaN when that is not known.

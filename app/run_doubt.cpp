@@ -20,10 +20,17 @@ constexpr int kSign = 14;
 }  // namespace
 
 RunDoubt::RunDoubt(AppContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_sentence(makeLabel("", {}, nullptr, Wrap::yes)), m_loss(makeLabel("", {}, nullptr, Wrap::yes)),
-      m_fault(makeLabel("error", {}, nullptr, Wrap::yes)), m_end(new Button(tr("Count as ended"), ButtonKind::outlined)),
-      m_anew(new Button(tr("Submit anew"), ButtonKind::outlined)), m_sure(new Button(QString(), ButtonKind::danger)),
-      m_wait(new Button(tr("Wait"), ButtonKind::outlined)), m_choice(new QWidget), m_confirm(new QWidget) {
+    : QWidget(parent),
+      m_context(context),
+      m_sentence(makeLabel("", {}, nullptr, Wrap::yes)),
+      m_loss(makeLabel("", {}, nullptr, Wrap::yes)),
+      m_fault(makeLabel("error", {}, nullptr, Wrap::yes)),
+      m_end(new Button(tr("Count as ended"), ButtonKind::outlined)),
+      m_anew(new Button(tr("Submit anew"), ButtonKind::outlined)),
+      m_sure(new Button(QString(), ButtonKind::danger)),
+      m_wait(new Button(tr("Wait"), ButtonKind::outlined)),
+      m_choice(new QWidget),
+      m_confirm(new QWidget) {
   setObjectName("run-doubt");
   m_sentence->setObjectName("doubt-sentence");
   m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -84,8 +91,11 @@ void RunDoubt::refresh() {
   m_choice->setVisible(!asks);
   m_loss->setVisible(asks);
   m_confirm->setVisible(asks);
-  m_loss->setText(m_wish == Wish::anew ? tr("It begins once more from its first step, as a run of its own; this one counts as ended. If it still goes on there, both train.")
-                                       : tr("Its curves up to here stay. If it still goes on there, what it does from now on is lost here."));
+  m_loss->setText(
+      m_wish == Wish::anew
+          ? tr("It begins once more from its first step, as a run of its own; this one counts as ended. If it still "
+               "goes on there, both train.")
+          : tr("Its curves up to here stay. If it still goes on there, what it does from now on is lost here."));
   m_sure->setText(m_wish == Wish::anew ? m_anew->text() : m_end->text());
   m_fault->setVisible(!m_fault->text().isEmpty());
   setVisible(!doubt.isEmpty());
@@ -97,8 +107,10 @@ void RunDoubt::carryOut() {
   QString fresh;
   // While it is carried out the card that this stands on may be taken away, but not deleted.
   const QString fault = attempt([&] {
-    if (m_wish == Wish::anew) fresh = launcher.submitAnew(run);
-    else launcher.giveUp(run);
+    if (m_wish == Wish::anew)
+      fresh = launcher.submitAnew(run);
+    else
+      launcher.giveUp(run);
   });
   m_fault->setText(fault);
   ask(Wish::none);

@@ -1,6 +1,6 @@
 #pragma once
-// A run of which it cannot be told how it goes: why, and what a person may do about it, count it as ended or submit it anew. Both give
-// something up, which is said before it is done. Hidden while all is known.
+// A run of which it cannot be told how it goes: why, and what a person may do about it, count it as ended or submit it
+// anew. Both give something up, which is said before it is done. Hidden while all is known.
 #include <QWidget>
 
 #include "app/page.h"

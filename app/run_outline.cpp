@@ -21,9 +21,12 @@ RunOutline outlineOf(const RunData& curves, const RunOutline::Asked& asked) {
 
 }  // namespace
 
-bool RunOutline::has(const std::string& name) const { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool RunOutline::has(const std::string& name) const {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
-std::unique_ptr<OutlineQuestion> outlineQuestion(const RunStore& store, const QString& run, std::function<void()> told) {
+std::unique_ptr<OutlineQuestion> outlineQuestion(const RunStore& store, const QString& run,
+                                                 std::function<void()> told) {
   return std::make_unique<OutlineQuestion>(store, run, outlineOf, std::move(told));
 }
 

@@ -20,10 +20,10 @@ struct RunOutline {
     std::vector<std::int64_t> steps;  // whose place on the axis is wanted
     bool operator==(const Asked&) const = default;
   };
-  std::vector<std::string> names;                  // of the series
-  std::optional<std::pair<double, double>> loss;   // x of its first and last point
-  std::int64_t lastStep = -1;                      // of the loss
-  std::map<std::int64_t, double> x;                // of the steps asked for
+  std::vector<std::string> names;                 // of the series
+  std::optional<std::pair<double, double>> loss;  // x of its first and last point
+  std::int64_t lastStep = -1;                     // of the loss
+  std::map<std::int64_t, double> x;               // of the steps asked for
 
   bool has(const std::string& name) const;
 };

@@ -14,7 +14,8 @@ constexpr int kAtOnceMs = 8;  // half a frame
 
 }  // namespace
 
-RunScan::RunScan(Launcher& launcher, const QString& folder, const QString& project) : m_launcher(launcher), m_project(project) {
+RunScan::RunScan(Launcher& launcher, const QString& folder, const QString& project)
+    : m_launcher(launcher), m_project(project) {
   m_soon.setInterval(0);
   connect(&m_soon, &QTimer::timeout, this, &RunScan::takeSome);
   m_look.ask([this, folder](const std::atomic<bool>& outdated) -> NewestTask::Answer {

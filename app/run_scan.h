@@ -1,6 +1,6 @@
 #pragma once
-// Runs that lie in a project's folder and are not in the list yet (of the command line, of another machine): looked for beside the
-// window's thread, as a folder may hold thousands on a slow disk, then taken in a few at a time.
+// Runs that lie in a project's folder and are not in the list yet (of the command line, of another machine): looked for
+// beside the window's thread, as a folder may hold thousands on a slow disk, then taken in a few at a time.
 #include <QObject>
 #include <QStringList>
 #include <QTimer>

@@ -15,7 +15,8 @@ const QString kMissing = QStringLiteral("–");
 
 void addDefaults(Json& flat, const Entry& entry, const std::string& prefix) {
   for (const Field& field : entry.fields)
-    if (!field.defaultValue.is_null() && !field.defaultValue.is_structured() && !flat.contains(prefix + field.key)) flat[prefix + field.key] = field.defaultValue;
+    if (!field.defaultValue.is_null() && !field.defaultValue.is_structured() && !flat.contains(prefix + field.key))
+      flat[prefix + field.key] = field.defaultValue;
 }
 
 // Name and fields of the optimizer or schedule; one that this version does not know keeps what it was given.
@@ -85,9 +86,9 @@ QStringList differingSettings(const QList<Json>& given) {
       seen << name;
       const auto first = full.front().find(item.key());
       const bool same = first != full.front().end() && std::all_of(full.begin(), full.end(), [&](const Json& other) {
-        const auto found = other.find(item.key());
-        return found != other.end() && *found == *first;  // 1 and 1.0 are the same
-      });
+                          const auto found = other.find(item.key());
+                          return found != other.end() && *found == *first;  // 1 and 1.0 are the same
+                        });
       if (!same) differing << name;
     }
   return differing;

@@ -27,7 +27,8 @@ QString samplesFolder() {
 
 // Names that are written in a way of their own; of the others the folder's name is the title.
 QString titleOf(const QString& name) {
-  static const QHash<QString, QString> kNames{{"unet", "U-Net"}, {"resnet_50", "ResNet-50"}, {"resnet_152", "ResNet-152"}, {"cifar10-speed", "CIFAR-10, fast"}};
+  static const QHash<QString, QString> kNames{
+      {"unet", "U-Net"}, {"resnet_50", "ResNet-50"}, {"resnet_152", "ResNet-152"}, {"cifar10-speed", "CIFAR-10, fast"}};
   if (const QString known = kNames.value(name); !known.isEmpty()) return known;
   QString title = name;
   title.replace('_', ' ').replace('-', ' ');
@@ -47,14 +48,19 @@ QString summaryOf(const QString& path) {
 
 QList<Sample> samples() {
   // A learner's way; what is not named here follows by name.
-  static const QStringList kOrder{"digits", "logistic", "logistic_regression", "binary", "binary_classifier", "regression",
-                                  "tabular_regression", "autoencoder", "residual", "residual_network", "unet", "transformer", "resnet_50", "resnet_152"};
+  static const QStringList kOrder{
+      "digits",     "logistic",           "logistic_regression", "binary",    "binary_classifier",
+      "regression", "tabular_regression", "autoencoder",         "residual",  "residual_network",
+      "unet",       "transformer",        "resnet_50",           "resnet_152"};
   QList<Sample> found;
   const QDir folder(samplesFolder());
   if (folder.path().isEmpty() || !folder.exists()) return found;
   QStringList names = folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
   std::stable_sort(names.begin(), names.end(), [](const QString& a, const QString& b) {
-    const auto place = [](const QString& name) { const qsizetype at = kOrder.indexOf(name); return at < 0 ? kOrder.size() : at; };
+    const auto place = [](const QString& name) {
+      const qsizetype at = kOrder.indexOf(name);
+      return at < 0 ? kOrder.size() : at;
+    };
     return place(a) < place(b);
   });
   for (const QString& name : names) {
@@ -85,7 +91,8 @@ QString copyProject(const QString& path, QString* reason) {
   const QFileInfo project(path);
   const QString from = project.absolutePath(), to = newProjectFolder(project.completeBaseName());
   QDirIterator files(from, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
-  // Thousands of small pictures, and a window that waits for them: QFile::copy(), which syncs each, took 19 s for 5,000, this takes 0.4 s.
+  // Thousands of small pictures, and a window that waits for them: QFile::copy(), which syncs each, took 19 s for
+  // 5,000, this takes 0.4 s.
   namespace fs = std::filesystem;
   fs::path made;
   while (files.hasNext()) {

@@ -12,12 +12,17 @@ namespace {
 constexpr double kSmoothest = 0.99, kPlacesPerDecade = 50;
 constexpr int kSliderWidth = 90;
 
-double weightOf(int place) { return place == 0 ? 0 : std::min(kSmoothest, 1 - std::pow(10, -place / kPlacesPerDecade)); }
-int placeOf(double weight) { return weight <= 0 ? 0 : static_cast<int>(std::lround(-kPlacesPerDecade * std::log10(1 - weight))); }
+double weightOf(int place) {
+  return place == 0 ? 0 : std::min(kSmoothest, 1 - std::pow(10, -place / kPlacesPerDecade));
+}
+int placeOf(double weight) {
+  return weight <= 0 ? 0 : static_cast<int>(std::lround(-kPlacesPerDecade * std::log10(1 - weight)));
+}
 
 }  // namespace
 
-SmoothingSlider::SmoothingSlider(double weight, QWidget* parent) : QWidget(parent), m_words(new QLabel), m_slider(new QSlider(Qt::Horizontal)) {
+SmoothingSlider::SmoothingSlider(double weight, QWidget* parent)
+    : QWidget(parent), m_words(new QLabel), m_slider(new QSlider(Qt::Horizontal)) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(10);
@@ -38,9 +43,17 @@ SmoothingSlider::SmoothingSlider(double weight, QWidget* parent) : QWidget(paren
   say();
 }
 
-double SmoothingSlider::weight() const { return weightOf(m_slider->value()); }
-void SmoothingSlider::setWeight(double weight) { m_slider->setValue(placeOf(weight)); }
-int SmoothingSlider::place() const { return m_slider->value(); }
-void SmoothingSlider::setPlace(int place) { m_slider->setValue(place); }
+double SmoothingSlider::weight() const {
+  return weightOf(m_slider->value());
+}
+void SmoothingSlider::setWeight(double weight) {
+  m_slider->setValue(placeOf(weight));
+}
+int SmoothingSlider::place() const {
+  return m_slider->value();
+}
+void SmoothingSlider::setPlace(int place) {
+  m_slider->setValue(place);
+}
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
-// How much curves are smoothed: a slider with its weight in words. It goes by the weight's distance from 1, so that 0.93 stands at
-// a little over the half.
+// How much curves are smoothed: a slider with its weight in words. It goes by the weight's distance from 1, so that
+// 0.93 stands at a little over the half.
 #include <QWidget>
 
 class QLabel;

@@ -1,8 +1,8 @@
 #pragma once
-// One question about a run's curves that is asked anew as a page changes. What is in memory answers at once; what would have to be read
-// from the database is read beside the window's thread: until then the answer before stands, and the asker is told when a newer one is there.
+// One question about a run's curves that is asked anew as a page changes. What is in memory answers at once; what would
+// have to be read from the database is read beside the window's thread: until then the answer before stands, and the
+// asker is told when a newer one is there.
 #include <QString>
-
 #include <functional>
 #include <optional>
 #include <utility>
@@ -21,14 +21,16 @@ class StoreQuestion {
   StoreQuestion(const RunStore& store, QString run, Reply reply, std::function<void()> told)
       : m_store(store), m_run(std::move(run)), m_reply(std::move(reply)), m_told(std::move(told)) {}
 
-  // The answer, or while it is read the one to what was asked before (see answered()), or null. Holds until the next question.
+  // The answer, or while it is read the one to what was asked before (see answered()), or null. Holds until the next
+  // question.
   const Answer* ask(const Asked& asked) {
     const std::int64_t version = m_store.savedVersion(m_run);
     Answer now{};
     const auto reply = [&](const RunData& curves) { now = m_reply(curves, asked); };
     if (m_store.askMemory(m_run, reply)) return take(asked, kOfMemory, std::move(now));
     if (m_asked && *m_asked == asked && m_version == version) return &m_answer;
-    // Of a run that grows, what was let go while nobody looked comes back at once: the database is a second behind its last points.
+    // Of a run that grows, what was let go while nobody looked comes back at once: the database is a second behind its
+    // last points.
     const auto reading = m_unreadable || !m_store.allSaved(m_run) ? nullptr : m_store.reading(m_run);
     if (!reading) {
       m_store.ask(m_run, reply);
@@ -50,7 +52,8 @@ class StoreQuestion {
   }
   // One question at a time, and none is given up for the next: a curve that grows all the time would never be answered.
   void read(std::function<void(const CurveQuestion&)> reading, const Asked& asked, std::int64_t version) {
-    m_task.ask([this, reading = std::move(reading), reply = m_reply, asked, version](const std::atomic<bool>&) -> NewestTask::Answer {
+    m_task.ask([this, reading = std::move(reading), reply = m_reply, asked,
+                version](const std::atomic<bool>&) -> NewestTask::Answer {
       try {
         Answer found{};
         reading([&](const RunData& curves) { found = reply(curves, asked); });
@@ -71,7 +74,7 @@ class StoreQuestion {
   QString m_run;
   Reply m_reply;
   std::function<void()> m_told;
-  std::optional<Asked> m_asked;  // what m_answer answers
+  std::optional<Asked> m_asked;        // what m_answer answers
   std::int64_t m_version = kOfMemory;  // of what was saved
   Answer m_answer{};
   bool m_unreadable = false;  // beside the window's thread: the store says why

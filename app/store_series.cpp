@@ -48,8 +48,12 @@ ChartColumns StoreSeries::answer(const RunData& curves, const std::string& serie
 }
 
 StoreSeries::StoreSeries(const RunStore& store, QString run, std::string series)
-    : m_store(store), m_run(run), m_series(series),
-      m_question(store, run, [series](const RunData& curves, const Asked& asked) { return answer(curves, series, asked); }, [this] { tellMore(); }) {}
+    : m_store(store),
+      m_run(run),
+      m_series(series),
+      m_question(
+          store, run, [series](const RunData& curves, const Asked& asked) { return answer(curves, series, asked); },
+          [this] { tellMore(); }) {}
 
 ChartColumns StoreSeries::columns(XUnit unit, double from, double to, int width) const {
   const ChartColumns* const said = m_question.ask({unit, from, to, width});

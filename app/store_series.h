@@ -1,6 +1,7 @@
 #pragma once
-// Curves of the run store as a chart wants them. What is in memory answers at once; what would have to be read from the database is read
-// beside the window's thread: until then a chart draws what it drew before, and is told when there is more.
+// Curves of the run store as a chart wants them. What is in memory answers at once; what would have to be read from the
+// database is read beside the window's thread: until then a chart draws what it drew before, and is told when there is
+// more.
 #include <QString>
 #include <memory>
 #include <string>
@@ -11,7 +12,9 @@
 
 namespace loom {
 
-inline Axis toAxis(XUnit unit) { return static_cast<Axis>(unit); }
+inline Axis toAxis(XUnit unit) {
+  return static_cast<Axis>(unit);
+}
 
 class StoreSeries : public SeriesSource {
  public:

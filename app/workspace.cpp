@@ -32,7 +32,8 @@ constexpr int kYieldMs = 3000;  // a terminal lets go within a tenth of that
 
 LineOptions lineOptions(const WorkspaceOptions& options) {
   LineOptions line = options.line;
-  if (line.bundle.isEmpty() && line.program.isEmpty()) line.bundle = findBundle(options.program.isEmpty() ? findLoom() : options.program);
+  if (line.bundle.isEmpty() && line.program.isEmpty())
+    line.bundle = findBundle(options.program.isEmpty() ? findLoom() : options.program);
   return line;
 }
 
@@ -45,14 +46,16 @@ LineOptions hereOptions(const WorkspaceOptions& options) {
 }  // namespace
 
 Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& preferences, QObject* parent)
-    : QObject(parent), m_store(std::make_unique<RunStore>(options.dataFolder)),
+    : QObject(parent),
+      m_store(std::make_unique<RunStore>(options.dataFolder)),
       m_hosts(std::make_unique<HostStore>(options.dataFolder)),
       m_lines(std::make_unique<HostLines>(*m_hosts, lineOptions(options))),
       m_runHosts(std::make_unique<RunHosts>(*m_store)),
       m_runMetrics(std::make_unique<RunMetrics>(*m_store)),
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
       m_models(std::make_unique<Models>(*m_store, m_lines.get())),
-      m_launcher(std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
+      m_launcher(
+          std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
   m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
   m_problems = std::make_unique<ProblemList>(*this);
   connect(this, &Workspace::hostChosen, this, &Workspace::tellMissingFiles);
@@ -79,8 +82,8 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
 
 Workspace::~Workspace() = default;
 
-// A terminal that looks on at a run keeps the folder until it is asked for it; then it goes on looking on, and what it asks for is
-// carried out here.
+// A terminal that looks on at a run keeps the folder until it is asked for it; then it goes on looking on, and what it
+// asks for is carried out here.
 void Workspace::keepFolder(const QString& folder) {
   m_lock = std::make_unique<FolderLock>(folder);
   try {
@@ -92,7 +95,8 @@ void Workspace::keepFolder(const QString& folder) {
   } catch (const Error&) {
     // Another window keeps it, and does so on; this one looks on beside it.
   }
-  if (m_lock->held()) m_orders = std::make_unique<OrderDesk>(folder, *m_launcher, *m_store, *m_hosts, *m_lines, *m_models);
+  if (m_lock->held())
+    m_orders = std::make_unique<OrderDesk>(folder, *m_launcher, *m_store, *m_hosts, *m_lines, *m_models);
 }
 
 Outcome Workspace::leave() {
@@ -168,7 +172,9 @@ void Workspace::tellMissingFiles() {
 }
 
 // One that was removed is not forgotten at once: it may come back by Undo.
-QString Workspace::host() const { return m_hosts->find(m_host) ? m_host : QString(); }
+QString Workspace::host() const {
+  return m_hosts->find(m_host) ? m_host : QString();
+}
 
 int Workspace::mostRanks(const QString& host) const {
   const Host* const found = m_hosts->find(host);
@@ -250,10 +256,12 @@ Outcome Workspace::openImported(const Imported& imported, const QString& name) {
     const QString folder = m_dataFolder + "/imported", stem = folder + '/' + name;
     QDir().mkpath(folder);
     QString file = stem + ".safetensors";
-    for (int number = 2; QFileInfo::exists(file); ++number) file = QStringLiteral("%1-%2.safetensors").arg(stem).arg(number);
+    for (int number = 2; QFileInfo::exists(file); ++number)
+      file = QStringLiteral("%1-%2.safetensors").arg(stem).arg(number);
     try {
       std::vector<TensorFile::Tensor> tensors;
-      for (const ImportedWeight& weight : imported.weights) tensors.push_back({weight.name, weight.shape, weight.values});
+      for (const ImportedWeight& weight : imported.weights)
+        tensors.push_back({weight.name, weight.shape, weight.values});
       TensorFile::write(file.toStdString(), tensors, {{"format", "pt"}});
     } catch (const Error& error) {
       return Outcome::refused(QString::fromUtf8(error.what()));
@@ -270,7 +278,8 @@ Outcome Workspace::openImported(const Imported& imported, const QString& name) {
 Outcome Workspace::save(ProjectDocument::Overwrite foreignChanges) {
   if (!m_document) return Outcome::done();
   if (!m_document->path().isEmpty()) return m_document->save(foreignChanges);
-  const QString name = m_document->name().isEmpty() ? QStringLiteral("untitled") : m_document->name().toLower().replace(' ', '-');
+  const QString name =
+      m_document->name().isEmpty() ? QStringLiteral("untitled") : m_document->name().toLower().replace(' ', '-');
   // The file is called like its folder, which has a number where the name is taken: lists then tell one from another.
   const QString folder = newProjectFolder(name), path = folder + '/' + QFileInfo(folder).fileName() + ".loom";
   const Outcome saved = saveAs(path);
@@ -287,15 +296,21 @@ Outcome Workspace::saveAs(const QString& path) {
   return saved;
 }
 
-int Workspace::errors() const { return m_document && m_problems->hinderTraining() ? m_problems->errors() : 0; }
+int Workspace::errors() const {
+  return m_document && m_problems->hinderTraining() ? m_problems->errors() : 0;
+}
 
-QString Workspace::freeRunName(const QString& wanted) const { return m_store->freeName(m_document->path(), wanted); }
+QString Workspace::freeRunName(const QString& wanted) const {
+  return m_store->freeName(m_document->path(), wanted);
+}
 
 // Saved and sound, so that what is trained is what stands in the file.
 Outcome Workspace::readyToTrain() {
   if (!m_document) return Outcome::refused(tr("Open a project first."));
   if (m_document->isBlank())
-    return Outcome::refused(tr("There is nothing to train yet: draw a network on the Network page. Start from data makes one that fits a CSV."));
+    return Outcome::refused(
+        tr("There is nothing to train yet: draw a network on the Network page. Start from data makes one that fits a "
+           "CSV."));
   if (const Outcome saved = save(); !saved) return saved;
   if (const int count = errors())
     return Outcome::refused(count == 1 ? tr("The project has an error; it is in the list of problems.")
@@ -340,7 +355,8 @@ Outcome Workspace::trainSeeds(int count, const QString& run) {
       planned = plannedAs(*chosen);
       RunRecord read;
       JobFile file;
-      if (readJobFile(chosen->folder, read, file)) job.host = file.host, job.ranks = file.ranks, job.priority = file.priority;
+      if (readJobFile(chosen->folder, read, file))
+        job.host = file.host, job.ranks = file.ranks, job.priority = file.priority;
     } else {
       planned.snapshot = QByteArray::fromStdString(m_document->text());
       job.dataFolder = m_document->folder();

@@ -1,5 +1,6 @@
 #pragma once
-// What is open behind the window: the project, the store of runs, the launcher. No widgets, so that it is tested without any.
+// What is open behind the window: the project, the store of runs, the launcher. No widgets, so that it is tested
+// without any.
 #include <QObject>
 #include <memory>
 
@@ -26,13 +27,13 @@ class RunMetrics;
 class RunScan;
 
 struct WorkspaceOptions {
-  QString dataFolder;      // of the store
-  QString program;         // `loom`; empty = looked for
-  LineOptions line;        // how hosts are reached; a bundle that is not named is looked for
+  QString dataFolder;  // of the store
+  QString program;     // `loom`; empty = looked for
+  LineOptions line;    // how hosts are reached; a bundle that is not named is looked for
 };
 
 struct TrainOptions {
-  QString name;            // empty = made from the project's name
+  QString name;  // empty = made from the project's name
   QStringList overrides;
   Priority priority = Priority::exclusive;
 };
@@ -54,8 +55,9 @@ class Workspace : public QObject {
   ProjectDocument* document() { return m_document.get(); }
   ProblemList& problems() { return *m_problems; }
 
-  // The one that is open is saved first; where that fails, nothing is opened. A sample, and a project beside which nothing can be
-  // written, opens as a copy in the person's own folder: the one that was made before, unless a fresh one is asked for.
+  // The one that is open is saved first; where that fails, nothing is opened. A sample, and a project beside which
+  // nothing can be written, opens as a copy in the person's own folder: the one that was made before, unless a fresh
+  // one is asked for.
   enum class Copy { known, fresh };
   Outcome openProject(const QString& path, Copy copy = Copy::known);
   Outcome newProject();
@@ -72,7 +74,8 @@ class Workspace : public QObject {
   // Saves, checks, submits. Refused with a sentence; errors of the project stand in the document's problems.
   Outcome train(const TrainOptions& options = {});
   Outcome resumeLast();
-  // `count` times with further seeds, none of which was trained with these settings: those of the project, or of a chosen run.
+  // `count` times with further seeds, none of which was trained with these settings: those of the project, or of a
+  // chosen run.
   Outcome trainSeeds(int count, const QString& run = {});
   // Why the project cannot be trained with these settings on top; empty = it can.
   QString faultOfChanges(const QStringList& overrides) const;
@@ -81,11 +84,11 @@ class Workspace : public QObject {
 
   // Where Train sends a run of the open project: id of a host, empty = this machine; remembered with the project.
   QString host() const;
-  int ranks() const;        // never more than the host offers
+  int ranks() const;  // never more than the host offers
   int mostRanks(const QString& host) const;
   void chooseHost(const QString& host, int ranks = 0);  // 0 = all it offers
-  QString sshConfig() const { return m_sshConfig; }  // empty = this person's
-  QString hostName(const QString& host) const;  // "This machine"; the id of one that is gone
+  QString sshConfig() const { return m_sshConfig; }     // empty = this person's
+  QString hostName(const QString& host) const;          // "This machine"; the id of one that is gone
 
   // Runs of the open project, and the newest that is live.
   QList<RunRecord> runs() const;
@@ -95,13 +98,13 @@ class Workspace : public QObject {
   void setCurrentRun(const QString& id);
 
  Q_SIGNALS:
-  void projectClosing();      // pages of the project go now
+  void projectClosing();  // pages of the project go now
   void projectOpened();
   void copyOpened(const QString& original, bool made);  // after projectOpened()
   void keptAs(const QString& path);                     // a project that had no file was given one
   void currentRunChanged(const QString& id);
   void submitted(const QString& id);
-  void hostChosen();          // or what it offers changed
+  void hostChosen();  // or what it offers changed
 
  private:
   Outcome leave();
@@ -134,8 +137,8 @@ class Workspace : public QObject {
   QString m_sshConfig;
   QString m_dataFolder;
   std::unique_ptr<OwnLayers> m_ownLayers;
-  QString m_host;    // chosen for the open project
-  int m_ranks = 0;   // 0 = all that the host offers
+  QString m_host;   // chosen for the open project
+  int m_ranks = 0;  // 0 = all that the host offers
 };
 
 }  // namespace loom

@@ -1,8 +1,9 @@
 #pragma once
-// Follows the logs of runs on a thread of its own: reads what was appended, parses it there, and hands over batches of bounded
-// size, the next one only when the last was taken. So a log of a million lines never stops the window, and a live point is on
-// its way within 40 ms. Logs are looked at by the clock and not by QFileSystemWatcher: inotify sees nothing of what another
-// host writes to a shared file system, and a watch that fires a thousand times a second costs more than a look.
+// Follows the logs of runs on a thread of its own: reads what was appended, parses it there, and hands over batches of
+// bounded size, the next one only when the last was taken. So a log of a million lines never stops the window, and a
+// live point is on its way within 40 ms. Logs are looked at by the clock and not by QFileSystemWatcher: inotify sees
+// nothing of what another host writes to a shared file system, and a watch that fires a thousand times a second costs
+// more than a look.
 #include <QObject>
 #include <QString>
 #include <QThread>
@@ -23,7 +24,8 @@ class EventPump : public QObject {
 
   void follow(const QString& id, const QString& folder, std::int64_t offset);
   void unfollow(const QString& id);
-  // Reads to the end of what stands in the log now, then says drained(): nothing that was written before this call is missing.
+  // Reads to the end of what stands in the log now, then says drained(): nothing that was written before this call is
+  // missing.
   void drain(const QString& id);
   // The receiver of batch() has stored it.
   void taken(const QString& id);

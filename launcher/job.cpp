@@ -85,19 +85,19 @@ QByteArray withAbsolutePaths(const QByteArray& snapshot, const QString& folder) 
 
 void writeJobFile(const RunRecord& record, const JobFile& job) {
   Json file = {{"loom_job", 1},
-                     {"id", record.id.toStdString()},
-                     {"name", record.name.toStdString()},
-                     {"project", record.project.toStdString()},
-                     {"tags", toJson(record.tags)},
-                     {"note", record.note.toStdString()},
-                     {"created", record.created},
-                     {"overrides", toJson(job.overrides)},
-                     {"queued", job.queued},
-                     {"resume", job.resume},
-                     {"process", job.process},
-                     {"process_start", job.processStart},
-                     {"boot", job.bootId.toStdString()},
-                     {"start", job.start}};
+               {"id", record.id.toStdString()},
+               {"name", record.name.toStdString()},
+               {"project", record.project.toStdString()},
+               {"tags", toJson(record.tags)},
+               {"note", record.note.toStdString()},
+               {"created", record.created},
+               {"overrides", toJson(job.overrides)},
+               {"queued", job.queued},
+               {"resume", job.resume},
+               {"process", job.process},
+               {"process_start", job.processStart},
+               {"boot", job.bootId.toStdString()},
+               {"start", job.start}};
   if (!job.host.isEmpty()) file["host"] = job.host.toStdString();
   if (!job.host.isEmpty() && job.accepted >= 0) file["accepted"] = job.accepted;
   if (job.ranks > 0) file["ranks"] = job.ranks;
@@ -117,7 +117,8 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   record.project = textOf(file, "project");
   record.tags = listOf(file, "tags");
   record.note = textOf(file, "note");
-  if (const auto created = file.find("created"); created != file.end() && created->is_number()) record.created = *created;
+  if (const auto created = file.find("created"); created != file.end() && created->is_number())
+    record.created = *created;
   job.overrides = listOf(file, "overrides");
   job.queued = file.value("queued", Json()) == Json(true);
   job.resume = file.value("resume", Json()) == Json(true);
@@ -139,11 +140,14 @@ void readRunFile(const QString& folder, RunRecord& record) {
   const Json run = readObject(folder + "/run.json");
   if (record.project.isEmpty()) record.project = textOf(run, "project_file");
   if (record.name.isEmpty()) record.name = textOf(run, "name");
-  // Optimizer, schedule and what else an update has stand in the project; "settings" holds the fields of the run, resolved.
+  // Optimizer, schedule and what else an update has stand in the project; "settings" holds the fields of the run,
+  // resolved.
   Json settings = Json::object();
   if (const auto project = run.find("project"); project != run.end() && project->is_object())
-    if (const auto training = project->find("training"); training != project->end()) settings = flattenSettings(*training);
-  if (const auto resolved = run.find("settings"); resolved != run.end() && resolved->is_object()) settings.update(flattenSettings(*resolved));
+    if (const auto training = project->find("training"); training != project->end())
+      settings = flattenSettings(*training);
+  if (const auto resolved = run.find("settings"); resolved != run.end() && resolved->is_object())
+    settings.update(flattenSettings(*resolved));
   if (!settings.empty()) record.settings = settings;
 }
 

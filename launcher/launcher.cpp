@@ -21,11 +21,16 @@ namespace {
 
 const char* verb(RunAction action) {
   switch (action) {
-    case RunAction::stop: return "stopped";
-    case RunAction::stopAfterEpoch: return "stopped after its epoch";
-    case RunAction::setLearningRate: return "given another learning rate";
-    case RunAction::resume: return "resumed";
-    case RunAction::kill: return "killed";
+    case RunAction::stop:
+      return "stopped";
+    case RunAction::stopAfterEpoch:
+      return "stopped after its epoch";
+    case RunAction::setLearningRate:
+      return "given another learning rate";
+    case RunAction::resume:
+      return "resumed";
+    case RunAction::kill:
+      return "killed";
   }
   return "";
 }
@@ -86,8 +91,10 @@ void Launcher::listen(Executor& executor) {
   });
   connect(&executor, &Executor::doubted, this, [this](const QString& id, const QString& sentence) {
     if (!m_active.contains(id) || m_doubts.value(id) == sentence) return;
-    if (sentence.isEmpty()) m_doubts.remove(id);
-    else m_doubts.insert(id, sentence);
+    if (sentence.isEmpty())
+      m_doubts.remove(id);
+    else
+      m_doubts.insert(id, sentence);
     m_store.change(id, [&](RunRecord& run) { run.message = sentence; });
     Q_EMIT doubtChanged(id);
   });
@@ -108,20 +115,25 @@ void Launcher::listen(Executor& executor) {
 Executor& Launcher::executorOf(const QString& host) {
   if (host.isEmpty()) return *m_local;
   Executor* const line = m_options.hosts ? m_options.hosts->line(host) : nullptr;
-  if (!line) throwError(ErrorCode::badArgument, "the host '{}' is not in the list of hosts: add it again to go on with its runs", host.toStdString());
+  if (!line)
+    throwError(ErrorCode::badArgument, "the host '{}' is not in the list of hosts: add it again to go on with its runs",
+               host.toStdString());
   listen(*line);
   return *line;
 }
 
 JobOrder Launcher::orderOf(const RunRecord& run) const {
-  JobOrder order{.id = run.id, .folder = run.folder, .projectFolder = run.project.isEmpty() ? QString() : QFileInfo(run.project).absolutePath()};
+  JobOrder order{.id = run.id,
+                 .folder = run.folder,
+                 .projectFolder = run.project.isEmpty() ? QString() : QFileInfo(run.project).absolutePath()};
   RunRecord read;
   readJobFile(run.folder, read, order.file);
   return order;
 }
 
 int Launcher::activeOn(const Executor& executor) const {
-  return static_cast<int>(std::count_if(m_active.begin(), m_active.end(), [&](const Active& each) { return each.executor == &executor; }));
+  return static_cast<int>(
+      std::count_if(m_active.begin(), m_active.end(), [&](const Active& each) { return each.executor == &executor; }));
 }
 
 // It never began, or cannot go on: nothing is running, nothing more will be told.
@@ -155,7 +167,8 @@ const RunRecord& Launcher::wanted(const QString& id, RunAction action) const {
   const RunRecord* const run = m_store.find(id);
   if (!run) throwError(ErrorCode::badArgument, "there is no run '{}'", id.toStdString());
   if (!may(run->state, action))
-    throwError(ErrorCode::badArgument, "{} is {}: it cannot be {} now", run->name.toStdString(), toKey(run->state), verb(action));
+    throwError(ErrorCode::badArgument, "{} is {}: it cannot be {} now", run->name.toStdString(), toKey(run->state),
+               verb(action));
   return *run;
 }
 
@@ -195,7 +208,12 @@ void Launcher::submit(const Job& job) {
   const QByteArray snapshot = withAbsolutePaths(job.snapshot, job.dataFolder);
   writeFileAtomically((run.folder + "/project.loom").toStdString(), std::string_view(snapshot.data(), snapshot.size()));
   run.created = static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
-  writeJobFile(run, {.folder = run.folder, .overrides = job.overrides, .queued = true, .host = job.host, .ranks = job.ranks, .priority = job.priority});
+  writeJobFile(run, {.folder = run.folder,
+                     .overrides = job.overrides,
+                     .queued = true,
+                     .host = job.host,
+                     .ranks = job.ranks,
+                     .priority = job.priority});
   m_store.add(run);
   enqueue(job.id);
   startNext();
@@ -209,7 +227,8 @@ void Launcher::start(const QString& id, Executor& executor) {
     m_store.setState(id, RunState::starting);
     return pickUp(*m_store.find(id));
   }
-  // The start's number is on file before anybody hears it: asked for again after a crash, it is known to be the same one.
+  // The start's number is on file before anybody hears it: asked for again after a crash, it is known to be the same
+  // one.
   saveJob(id, [](JobFile& job) {
     job.queued = job.gaveWay = false;
     ++job.start;
@@ -228,7 +247,8 @@ void Launcher::follow(const QString& id) {
 void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch) {
   m_store.append(id, *batch);
   const RunRecord* const run = m_store.find(id);
-  const bool started = std::any_of(batch->others.begin(), batch->others.end(), [](const Event& each) { return each.kind == "started"; });
+  const bool started =
+      std::any_of(batch->others.begin(), batch->others.end(), [](const Event& each) { return each.kind == "started"; });
   if (run && started) {
     m_stages.remove(id);
     m_store.change(id, [](RunRecord& record) { readRunFile(record.folder, record); });
@@ -240,7 +260,8 @@ void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch)
 // Whether nothing was heard of its newest start.
 bool Launcher::neverBegan(const QString& id) {
   const std::vector<Event> events = m_store.events(id);
-  const auto last = std::find_if(events.rbegin(), events.rend(), [](const Event& each) { return each.kind == "started" || each.kind == "finished"; });
+  const auto last = std::find_if(events.rbegin(), events.rend(),
+                                 [](const Event& each) { return each.kind == "started" || each.kind == "finished"; });
   return last == events.rend() || last->kind == "finished";
 }
 
@@ -270,7 +291,8 @@ void Launcher::settle(const QString& id) {
         Q_EMIT countsChanged();
         return;
       }
-    } catch (const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
+    } catch (
+        const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
       if (isLive(run->state)) {
         m_pump.unfollow(id);
         m_store.change(id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });
@@ -288,14 +310,20 @@ void Launcher::settle(const QString& id) {
     if (!m_queue.contains(id)) {
       const QString place = run->step > 0 ? tr("at step %1").arg(run->step) : tr("before its first step");
       const QString word = run->message.isEmpty() ? lastLineOf(run->folder + "/log.txt") : run->message;
-      const bool byWish = end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGKILL || end.code < 0 || end.code == exitCode(ErrorCode::stopped);
+      const bool byWish = end.signal == SIGTERM || end.signal == SIGINT || end.signal == SIGKILL || end.code < 0 ||
+                          end.code == exitCode(ErrorCode::stopped);
       QString sentence = tr("loom %1 %2").arg(describe(ProcessEnd{end.code, end.signal}), place);
       if (!end.sentence.isEmpty()) sentence += QStringLiteral(" (%1)").arg(end.sentence);
       if (!word.isEmpty()) sentence += tr("; its last words: %1").arg(word);
-      if (killed) m_store.setState(id, RunState::stopped, tr("Killed %1; what came after the last checkpoint is not kept.").arg(place));
+      if (killed)
+        m_store.setState(id, RunState::stopped,
+                         tr("Killed %1; what came after the last checkpoint is not kept.").arg(place));
       else if (run->state == RunState::stopping && byWish && neverBegan(id))
-        m_store.setState(id, RunState::stopped, run->step > 0 ? tr("Stopped before it went on from step %1.").arg(run->step) : tr("Stopped before it began."));
-      else m_store.setState(id, RunState::failed, sentence);
+        m_store.setState(id, RunState::stopped,
+                         run->step > 0 ? tr("Stopped before it went on from step %1.").arg(run->step)
+                                       : tr("Stopped before it began."));
+      else
+        m_store.setState(id, RunState::failed, sentence);
     }
   }
   if (killed || !goesOnLater(id)) m_store.flush();
@@ -353,7 +381,8 @@ void Launcher::resume(const QString& id) {
 void Launcher::kill(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::kill);
   const auto active = m_active.find(id);
-  if (active == m_active.end()) throwError(ErrorCode::badArgument, "{} was not started here: end it where it was started", run.name.toStdString());
+  if (active == m_active.end())
+    throwError(ErrorCode::badArgument, "{} was not started here: end it where it was started", run.name.toStdString());
   active->executor->kill(id);
   active->killed = true;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// From a click to a curve: starts a job on this machine or on a host, follows its log into the store, carries a person's wishes to
-// it, and finds runs again that went on while no window was open. Closing the IDE ends nothing. Window's thread only.
+// From a click to a curve: starts a job on this machine or on a host, follows its log into the store, carries a
+// person's wishes to it, and finds runs again that went on while no window was open. Closing the IDE ends nothing.
+// Window's thread only.
 //
 //   queued -> starting -> running -> stopping -> stopped
 //      |          |          |  \-> finished        \-> failed
@@ -23,15 +24,15 @@ class HostLines;
 enum class RunAction { stop, stopAfterEpoch, setLearningRate, resume, kill };
 
 struct LauncherOptions {
-  QString program;      // `loom`; empty = findLoom() when it is first needed
-  int atOnce = 1;       // further jobs wait: two runs on one machine are slower than one after the other
+  QString program;             // `loom`; empty = findLoom() when it is first needed
+  int atOnce = 1;              // further jobs wait: two runs on one machine are slower than one after the other
   HostLines* hosts = nullptr;  // outlives the launcher; null = this machine alone
 };
 
 // What a job does before its first event.
 struct JobStage {
-  QString sentence;    // "Uploading training: 12 of 61 MiB"
-  double share = -1;   // done of it; -1 = cannot be told
+  QString sentence;   // "Uploading training: 12 of 61 MiB"
+  double share = -1;  // done of it; -1 = cannot be told
 };
 
 class Launcher : public QObject {
@@ -44,22 +45,24 @@ class Launcher : public QObject {
   // What may be asked of a run in a state; the functions below throw Error(badArgument) where it may not.
   static bool may(RunState state, RunAction action);
 
-  // Makes the run's folder with the snapshot and starts it, or lets it wait its turn. The same id again changes nothing.
-  // Throws Error when the folder cannot be written or there is no `loom`.
+  // Makes the run's folder with the snapshot and starts it, or lets it wait its turn. The same id again changes
+  // nothing. Throws Error when the folder cannot be written or there is no `loom`.
   void submit(const Job& job);
-  void stop(const QString& id);            // writes a checkpoint and ends
+  void stop(const QString& id);  // writes a checkpoint and ends
   void stopAfterEpoch(const QString& id);
   void setLearningRate(const QString& id, double value);
-  void resume(const QString& id);          // a new attempt from the last checkpoint
-  // On this machine, from the newest of its checkpoints that were brought here: it is a run of this machine from then on. Throws
-  // Error(badArgument) where none was.
+  void resume(const QString& id);  // a new attempt from the last checkpoint
+  // On this machine, from the newest of its checkpoints that were brought here: it is a run of this machine from then
+  // on. Throws Error(badArgument) where none was.
   void resumeHere(const QString& id);
-  // On a host (empty = here) that is not the one where it ran: what it needs is brought there from its folder here, and it is a run of
-  // that host from then on. `ranks` 0 = as many as the host offers. Throws Error where something is missing: its newest checkpoint was
-  // not brought here, its data are not here, the host is not known or has too few ranks. It then stays where it is.
+  // On a host (empty = here) that is not the one where it ran: what it needs is brought there from its folder here, and
+  // it is a run of that host from then on. `ranks` 0 = as many as the host offers. Throws Error where something is
+  // missing: its newest checkpoint was not brought here, its data are not here, the host is not known or has too few
+  // ranks. It then stays where it is.
   void resumeOn(const QString& id, const QString& host, int ranks = 0);
-  void kill(const QString& id);            // now, without a checkpoint
-  // A run on a host of which nothing can be told any more: a person says that it has ended, whatever goes on there. Its curves stay.
+  void kill(const QString& id);  // now, without a checkpoint
+  // A run on a host of which nothing can be told any more: a person says that it has ended, whatever goes on there. Its
+  // curves stay.
   void giveUp(const QString& id);
   // The same project, settings and host once more, as a run of its own: for one that was lost. Answers the new id.
   QString submitAnew(const QString& id);
@@ -70,21 +73,22 @@ class Launcher : public QObject {
   // Runs that wait, in the order in which they will begin: exclusive ones before shared ones.
   const QStringList& queue() const { return m_queue; }
   Priority priority(const QString& id) const;
-  void setPriority(const QString& id, Priority priority);   // of a run that waits or goes
-  void moveInQueue(const QString& id, int by);              // among those of its priority
+  void setPriority(const QString& id, Priority priority);  // of a run that waits or goes
+  void moveInQueue(const QString& id, int by);             // among those of its priority
 
-  // At start: runs that still go are followed again, those that ended meanwhile get their last word, waiting ones go on waiting,
-  // and a store that was lost is read again.
+  // At start: runs that still go are followed again, those that ended meanwhile get their last word, waiting ones go on
+  // waiting, and a store that was lost is read again.
   void attach();
-  // Adds a run that was made elsewhere (or comes again). Answers its id; curves follow. Throws Error(badData) for a folder that
-  // is none.
+  // Adds a run that was made elsewhere (or comes again). Answers its id; curves follow. Throws Error(badData) for a
+  // folder that is none.
   QString openFolder(const QString& folder, const QString& project = {});
-  // The same for a folder that lies among a project's runs; false for one that is known, that a person took from the list, or that is none.
+  // The same for a folder that lies among a project's runs; false for one that is known, that a person took from the
+  // list, or that is none.
   bool takeIn(const QString& folder, const QString& project);
 
   JobStage stage(const QString& id) const { return m_stages.value(id); }
-  // Why it cannot be told how the run goes: its folder is gone from the host, Slurm has forgotten it. Empty = it can. Only a
-  // person may end that: giveUp(), submitAnew(); or wait.
+  // Why it cannot be told how the run goes: its folder is gone from the host, Slurm has forgotten it. Empty = it can.
+  // Only a person may end that: giveUp(), submitAnew(); or wait.
   QString doubt(const QString& id) const { return m_doubts.value(id); }
 
   int running() const { return static_cast<int>(m_active.size()); }
@@ -139,7 +143,7 @@ class Launcher : public QObject {
   QHash<QString, JobStage> m_stages;
   QHash<QString, QString> m_doubts;
   QStringList m_queue;
-  QHash<QString, JobFile> m_waiting;  // of the queue, as their folders have it
+  QHash<QString, JobFile> m_waiting;              // of the queue, as their folders have it
   mutable QHash<QString, Priority> m_priorities;  // as the folders have them
   QSet<QString> m_reading, m_stopsAfterEpoch;
   QSet<QString> m_rediscovered;  // of a list that is built anew: which of them go is known when their logs are read

@@ -17,7 +17,9 @@ void Launcher::attach() {
     }
   }
   for (const RunRecord& run : m_store.runs()) {
-    if ((!isLive(run.state) && run.state != RunState::queued) || m_active.contains(run.id) || m_reading.contains(run.id)) continue;
+    if ((!isLive(run.state) && run.state != RunState::queued) || m_active.contains(run.id) ||
+        m_reading.contains(run.id))
+      continue;
     const JobOrder order = orderOf(run);
     if (run.state == RunState::queued && order.file.queued) {
       enqueue(run.id);
@@ -67,7 +69,8 @@ QString Launcher::openFolder(const QString& folder, const QString& project) {
   if (!project.isEmpty()) run.project = project;
   // A copied folder carries the id of its original; runs of the command line have none: the place then stands for it.
   if (run.id.isEmpty() || m_store.find(run.id))
-    run.id = place.fileName() + '-' + QString::fromLatin1(QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha1).toHex().left(8));
+    run.id = place.fileName() + '-' +
+             QString::fromLatin1(QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha1).toHex().left(8));
   if (run.name.isEmpty()) run.name = QFileInfo(path).fileName();
   if (run.created == 0) run.created = static_cast<double>(QFileInfo(path).birthTime().toMSecsSinceEpoch()) / 1000;
   const bool neverBegan = ours && !job.queued && job.start == 0 && !QFileInfo::exists(path + "/events.jsonl");

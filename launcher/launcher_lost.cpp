@@ -26,7 +26,8 @@ void requireAcceptable(const Host& host, const JobOrder& order) {
     const auto equals = word.indexOf('=');
     if (!QFile::exists(word.mid(equals + 1)))
       throwError(ErrorCode::missingFile,
-                 "dataset '{0}' is to be sent to {1}, but {2} is not on this machine; bring it here, or name the folder of {1} where it "
+                 "dataset '{0}' is to be sent to {1}, but {2} is not on this machine; bring it here, or name the "
+                 "folder of {1} where it "
                  "lies already on the page Hosts",
                  word.left(equals).toStdString(), host.name.toStdString(), word.mid(equals + 1).toStdString());
   }
@@ -37,11 +38,13 @@ void requireAcceptable(const Host& host, const JobOrder& order) {
 void Launcher::giveUp(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::kill);
   if (orderOf(run).file.host.isEmpty())
-    throwError(ErrorCode::badArgument, "{} runs on this machine, where it can be told how it goes: kill it", run.name.toStdString());
+    throwError(ErrorCode::badArgument, "{} runs on this machine, where it can be told how it goes: kill it",
+               run.name.toStdString());
   if (const auto active = m_active.find(id); active != m_active.end()) active->executor->giveUp(id);
   const QString doubt = m_doubts.value(id);
   leave(id);
-  m_store.setState(id, RunState::failed, doubt.isEmpty() ? tr("Counted as ended by hand.") : tr("Counted as ended by hand. %1").arg(doubt));
+  m_store.setState(id, RunState::failed,
+                   doubt.isEmpty() ? tr("Counted as ended by hand.") : tr("Counted as ended by hand. %1").arg(doubt));
   startNext();
   Q_EMIT countsChanged();
 }
@@ -68,18 +71,19 @@ QString Launcher::submitAnew(const QString& id) {
   return fresh;
 }
 
-// run.json tells where the data lies on the host; the engine finds it by the snapshot of the project, which is given to every start
-// here, and refuses other data.
+// run.json tells where the data lies on the host; the engine finds it by the snapshot of the project, which is given to
+// every start here, and refuses other data.
 void Launcher::resumeHere(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::resume);
   if (orderOf(run).file.host.isEmpty()) return resume(id);
   if (QDir(run.folder + "/checkpoints").entryList({"step-*.safetensors"}, QDir::Files).isEmpty())
-    throwError(ErrorCode::badArgument, "no checkpoint of {} is on this machine: fetch its model first", run.name.toStdString());
+    throwError(ErrorCode::badArgument, "no checkpoint of {} is on this machine: fetch its model first",
+               run.name.toStdString());
   moveTo(id, {}, 0);
 }
 
-// What the host needs is looked for here first: a run that is refused stays what it is. The engine there is told where its data lie,
-// and refuses others.
+// What the host needs is looked for here first: a run that is refused stays what it is. The engine there is told where
+// its data lie, and refuses others.
 void Launcher::resumeOn(const QString& id, const QString& host, int ranks) {
   if (host.isEmpty()) return resumeHere(id);
   const RunRecord run = wanted(id, RunAction::resume);
@@ -91,9 +95,12 @@ void Launcher::resumeOn(const QString& id, const QString& host, int ranks) {
   }
   const QString newest = checkpointsOf(m_store, id).newest;
   if (newest.isEmpty())
-    throwError(ErrorCode::badArgument, "{} has written no checkpoint yet, from which another machine could go on: resume it where it ran", run.name.toStdString());
+    throwError(ErrorCode::badArgument,
+               "{} has written no checkpoint yet, from which another machine could go on: resume it where it ran",
+               run.name.toStdString());
   if (!QFile::exists(run.folder + "/checkpoints/" + newest))
-    throwError(ErrorCode::badArgument, "the newest checkpoint of {}, {}, is not on this machine: fetch it first", run.name.toStdString(), newest.toStdString());
+    throwError(ErrorCode::badArgument, "the newest checkpoint of {}, {}, is not on this machine: fetch it first",
+               run.name.toStdString(), newest.toStdString());
   runParts(run.folder);
   requireSnapshot(run.folder);
   order.file.ranks = ranks;

@@ -17,7 +17,8 @@ void Launcher::setPriority(const QString& id, Priority priority) {
   const RunRecord* const run = m_store.find(id);
   if (!run || this->priority(id) == priority) return;
   if (!isLive(run->state) && run->state != RunState::queued)
-    throwError(ErrorCode::badArgument, "{} is {}: only runs that wait or go have a priority", run->name.toStdString(), toKey(run->state));
+    throwError(ErrorCode::badArgument, "{} is {}: only runs that wait or go have a priority", run->name.toStdString(),
+               toKey(run->state));
   saveJob(id, [priority](JobFile& job) { job.priority = priority; });
   m_priorities.insert(id, priority);
   sortQueue();
@@ -36,7 +37,8 @@ void Launcher::moveInQueue(const QString& id, int by) {
   Q_EMIT countsChanged();
 }
 
-// Behind all that wait with its priority; runs of an earlier session come back to the places that their folders remember.
+// Behind all that wait with its priority; runs of an earlier session come back to the places that their folders
+// remember.
 void Launcher::enqueue(const QString& id) {
   if (m_queue.contains(id)) return;
   const RunRecord* const run = m_store.find(id);
@@ -68,8 +70,10 @@ void Launcher::keepPlaces() {
 void Launcher::sortQueue() {
   QHash<QString, std::tuple<Priority, int, double>> keys;
   for (const QString& id : std::as_const(m_queue))
-    if (const RunRecord* const run = m_store.find(id)) keys.insert(id, {priority(id), m_waiting.value(id).place, run->created});
-  std::stable_sort(m_queue.begin(), m_queue.end(), [&](const QString& one, const QString& other) { return keys.value(one) < keys.value(other); });
+    if (const RunRecord* const run = m_store.find(id))
+      keys.insert(id, {priority(id), m_waiting.value(id).place, run->created});
+  std::stable_sort(m_queue.begin(), m_queue.end(),
+                   [&](const QString& one, const QString& other) { return keys.value(one) < keys.value(other); });
 }
 
 void Launcher::startNext() {
@@ -99,8 +103,8 @@ void Launcher::startNext() {
   }
 }
 
-// As many shared runs as there are exclusive ones that wait for this host are asked to stop with a checkpoint; `ahead` of them wait
-// before this one.
+// As many shared runs as there are exclusive ones that wait for this host are asked to stop with a checkpoint; `ahead`
+// of them wait before this one.
 void Launcher::giveWay(const Executor& executor, const QString& to, int ahead) {
   QString leaves;
   int leaving = 0;
@@ -108,7 +112,8 @@ void Launcher::giveWay(const Executor& executor, const QString& to, int ahead) {
     const RunRecord* const run = each->executor == &executor ? m_store.find(each.key()) : nullptr;
     if (!run) continue;
     leaving += run->state == RunState::stopping;
-    if (leaves.isEmpty() && priority(each.key()) == Priority::shared && may(run->state, RunAction::stop)) leaves = each.key();
+    if (leaves.isEmpty() && priority(each.key()) == Priority::shared && may(run->state, RunAction::stop))
+      leaves = each.key();
   }
   if (leaving > ahead || leaves.isEmpty()) return;
   saveJob(leaves, [](JobFile& job) { job.gaveWay = true; });
@@ -127,7 +132,8 @@ bool Launcher::goesOnLater(const QString& id) {
     job.gaveWay = false;
     job.place = 1;  // before shared runs that never began
   });
-  m_store.setState(id, RunState::queued, tr("Gave way at step %1; goes on from there when the host is idle.").arg(run->step));
+  m_store.setState(id, RunState::queued,
+                   tr("Gave way at step %1; goes on from there when the host is idle.").arg(run->step));
   enqueue(id);
   keepPlaces();
   return true;

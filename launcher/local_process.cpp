@@ -1,5 +1,10 @@
 #include "launcher/local_process.h"
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <QCoreApplication>
 #include <QFile>
 #include <QFileInfo>
@@ -7,10 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -96,7 +97,10 @@ std::optional<ProcessEnd> processEnd(const ProcessIdentity& process, const QStri
 }
 
 QString describe(const ProcessEnd& end) {
-  if (end.signal) return QStringLiteral("was ended by signal %1 (%2)").arg(end.signal).arg(QString::fromLocal8Bit(strsignal(end.signal)).toLower());
+  if (end.signal)
+    return QStringLiteral("was ended by signal %1 (%2)")
+        .arg(end.signal)
+        .arg(QString::fromLocal8Bit(strsignal(end.signal)).toLower());
   if (end.code < 0) return QStringLiteral("is gone without a last word: it was killed, or the machine went down");
   return QStringLiteral("ended with exit code %1").arg(end.code);
 }

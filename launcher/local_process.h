@@ -1,6 +1,6 @@
 #pragma once
-// One `loom` on this machine, in a session of its own: it outlives the program that started it. A shell stands around it only to
-// note how it ended, so that a later start of the IDE still knows.
+// One `loom` on this machine, in a session of its own: it outlives the program that started it. A shell stands around
+// it only to note how it ended, so that a later start of the IDE still knows.
 #include <QString>
 #include <QStringList>
 #include <optional>
@@ -8,8 +8,8 @@
 namespace loom {
 
 struct ProcessIdentity {
-  qint64 id = 0;       // leader of the session and of its process group
-  qint64 start = 0;    // clock ticks since boot
+  qint64 id = 0;     // leader of the session and of its process group
+  qint64 start = 0;  // clock ticks since boot
   QString bootId;
 };
 

@@ -16,7 +16,9 @@ namespace {
 
 constexpr qint64 kStaleSeconds = 60;  // whoever left it has long gone away
 
-QString ordersFolder(const QString& folder) { return folder + "/orders"; }
+QString ordersFolder(const QString& folder) {
+  return folder + "/orders";
+}
 
 QString wordOf(const Json& object, const char* key) {
   const auto found = object.find(key);
@@ -68,12 +70,20 @@ Job jobFromJson(const Json& order) {
           .priority = order.value("shared", false) ? Priority::shared : Priority::exclusive};
   for (const Json& each : order.value("overrides", Json::array()))
     if (each.is_string()) job.overrides << QString::fromStdString(each.get<std::string>());
-  if (job.id.isEmpty() || job.snapshot.isEmpty()) throwError(ErrorCode::badArgument, "an order to train names no run or holds no project");
+  if (job.id.isEmpty() || job.snapshot.isEmpty())
+    throwError(ErrorCode::badArgument, "an order to train names no run or holds no project");
   return job;
 }
 
-OrderDesk::OrderDesk(const QString& folder, Launcher& launcher, RunStore& store, HostStore& hosts, HostLines& lines, Models& models, QObject* parent)
-    : QObject(parent), m_folder(ordersFolder(folder)), m_launcher(launcher), m_store(store), m_hosts(hosts), m_lines(lines), m_models(models) {
+OrderDesk::OrderDesk(const QString& folder, Launcher& launcher, RunStore& store, HostStore& hosts, HostLines& lines,
+                     Models& models, QObject* parent)
+    : QObject(parent),
+      m_folder(ordersFolder(folder)),
+      m_launcher(launcher),
+      m_store(store),
+      m_hosts(hosts),
+      m_lines(lines),
+      m_models(models) {
   QDir().mkpath(m_folder);
   m_watcher.addPath(m_folder);
   // A slip is written beside its name and renamed: by the time of a look it is whole.
@@ -81,7 +91,8 @@ OrderDesk::OrderDesk(const QString& folder, Launcher& launcher, RunStore& store,
   m_soon.setInterval(0);
   connect(&m_watcher, &QFileSystemWatcher::directoryChanged, &m_soon, qOverload<>(&QTimer::start));
   connect(&m_soon, &QTimer::timeout, this, &OrderDesk::look);
-  connect(&m_models, &Models::failed, this, [this](const QString& id, const QString& sentence) { m_fetchFaults.insert(id, sentence); });
+  connect(&m_models, &Models::failed, this,
+          [this](const QString& id, const QString& sentence) { m_fetchFaults.insert(id, sentence); });
   m_soon.start();
 }
 
@@ -121,12 +132,18 @@ Json OrderDesk::state(const RunRecord& run) const {
   const JobStage stage = m_launcher.stage(run.id);
   HostLine* const line = file.host.isEmpty() || !m_hosts.find(file.host) ? nullptr : m_lines.line(file.host);
   // Why nothing happens: the line to its host waits, or needs a person.
-  const bool stuck = line && (line->state() == LineState::needsPerson || line->state() == LineState::waiting || line->state() == LineState::offline);
+  const bool stuck = line && (line->state() == LineState::needsPerson || line->state() == LineState::waiting ||
+                              line->state() == LineState::offline);
   const bool waits = m_launcher.queue().contains(run.id);
   QString words = stage.sentence;
-  if (stuck && !line->sentence().isEmpty()) words = line->sentence();
-  else if (line && line->state() == LineState::installing) words = line->sentence();
-  else if (waits) words = tr("Waits its turn: %1 before it").arg(QString::fromStdString(counted(m_launcher.queue().indexOf(run.id) + m_launcher.running(), "runs")));
+  if (stuck && !line->sentence().isEmpty())
+    words = line->sentence();
+  else if (line && line->state() == LineState::installing)
+    words = line->sentence();
+  else if (waits)
+    words =
+        tr("Waits its turn: %1 before it")
+            .arg(QString::fromStdString(counted(m_launcher.queue().indexOf(run.id) + m_launcher.running(), "runs")));
   return {{"state", toKey(run.state)},
           {"message", run.message.toStdString()},
           {"stage", words.toStdString()},
@@ -161,23 +178,30 @@ Json OrderDesk::carryOut(const Json& order) {
   const RunRecord& run = wanted(order);
   const QString id = run.id;
   if (verb == "state") return state(run);
-  if (verb == "stop") m_launcher.stop(id);
-  else if (verb == "stop_after_epoch") m_launcher.stopAfterEpoch(id);
-  else if (verb == "kill") m_launcher.kill(id);
-  else if (verb == "resume" && order.contains("host")) m_launcher.resumeOn(id, wordOf(order, "host"), order.value("ranks", 0));
-  else if (verb == "resume") m_launcher.resume(id);
+  if (verb == "stop")
+    m_launcher.stop(id);
+  else if (verb == "stop_after_epoch")
+    m_launcher.stopAfterEpoch(id);
+  else if (verb == "kill")
+    m_launcher.kill(id);
+  else if (verb == "resume" && order.contains("host"))
+    m_launcher.resumeOn(id, wordOf(order, "host"), order.value("ranks", 0));
+  else if (verb == "resume")
+    m_launcher.resume(id);
   else if (verb == "fetch") {
     m_fetchFaults.remove(id);
     if (order.value("newest", false)) {
       if (!m_models.newestIsHere(id)) m_models.fetch(id, Models::Which::newest);
-    } else if (const ModelPlace place = m_models.place(id); place.here.isEmpty() || !place.host.isEmpty()) m_models.fetch(id);
+    } else if (const ModelPlace place = m_models.place(id); place.here.isEmpty() || !place.host.isEmpty())
+      m_models.fetch(id);
   } else if (verb == "connect") {
     RunRecord read;
     JobFile file;
     readJobFile(run.folder, read, file);
     if (HostLine* const line = file.host.isEmpty() ? nullptr : m_lines.line(file.host)) line->connectNow();
   } else {
-    throwError(ErrorCode::badArgument, "'{}' is no order that this Gradloom knows; the other one is of another version", verb.toStdString());
+    throwError(ErrorCode::badArgument, "'{}' is no order that this Gradloom knows; the other one is of another version",
+               verb.toStdString());
   }
   return Json::object();
 }

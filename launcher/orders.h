@@ -1,11 +1,12 @@
 #pragma once
-// What may be asked of the program that keeps a data folder's runs: one list of wishes, for the verbs of the terminal and for other
-// programs of the same person, which leave theirs in the folder `orders` and find the answer there. So a terminal and an open
-// window never start the same run twice. Window's thread.
+// What may be asked of the program that keeps a data folder's runs: one list of wishes, for the verbs of the terminal
+// and for other programs of the same person, which leave theirs in the folder `orders` and find the answer there. So a
+// terminal and an open window never start the same run twice. Window's thread.
 //
-//   {"order": "submit", "id", "name", "project", "snapshot", "data_folder", "overrides": [], "host", "ranks", "runs_folder", "shared"}
-//   {"order": "stop" | "stop_after_epoch" | "kill" | "resume" | "fetch" | "connect", "run"}; "resume" with "host" (empty = here) and
-//   "ranks" elsewhere than it ran
+//   {"order": "submit", "id", "name", "project", "snapshot", "data_folder", "overrides": [], "host", "ranks",
+//   "runs_folder", "shared"}
+//   {"order": "stop" | "stop_after_epoch" | "kill" | "resume" | "fetch" | "connect", "run"}; "resume" with "host"
+//   (empty = here) and "ranks" elsewhere than it ran
 //   {"order": "state", "run"} -> state, message, stage, online, ended, place, fetching, share, fetch_fault
 //   {"order": "add_host", "host": {...}} -> id
 //   {"order": "yield"}: a window opens; a terminal lets it have the folder
@@ -30,7 +31,8 @@ class OrderDesk : public QObject {
 
  public:
   // `folder`: the data folder, which is this program's (see FolderLock). Takes orders that lie there from now on.
-  OrderDesk(const QString& folder, Launcher& launcher, RunStore& store, HostStore& hosts, HostLines& lines, Models& models, QObject* parent = nullptr);
+  OrderDesk(const QString& folder, Launcher& launcher, RunStore& store, HostStore& hosts, HostLines& lines,
+            Models& models, QObject* parent = nullptr);
 
   // Answers what the order asks for; throws Error.
   Json carryOut(const Json& order);

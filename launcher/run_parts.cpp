@@ -47,10 +47,14 @@ QStringList runParts(const QString& folder) {
     if (!parts.contains(checkpoint)) parts << checkpoint;
   }
   if (!parts.contains("checkpoints/last.json"))
-    throwError(ErrorCode::missingFile, "there is no newest checkpoint in {}/checkpoints to go on from: fetch it first", folder.toStdString());
+    throwError(ErrorCode::missingFile, "there is no newest checkpoint in {}/checkpoints to go on from: fetch it first",
+               folder.toStdString());
   for (const char* part : {"run.json", "events.jsonl"})
-    if (!isHere(part)) throwError(ErrorCode::missingFile, "{}/{} is not there: another machine cannot go on without it", folder.toStdString(), part);
-  parts << "run.json" << "events.jsonl";
+    if (!isHere(part))
+      throwError(ErrorCode::missingFile, "{}/{} is not there: another machine cannot go on without it",
+                 folder.toStdString(), part);
+  parts << "run.json"
+        << "events.jsonl";
   if (QFileInfo(folder + "/log.txt").size() > 0) parts << "log.txt";
   return parts;
 }
@@ -61,9 +65,12 @@ void requireSnapshot(const QString& folder) {
   const Json run = parseJson(readFile(description.toStdString(), kLongestRunFile), description.toStdString());
   const auto project = run.find("project"), place = run.find("project_folder");
   if (project == run.end() || place == run.end() || !place->is_string())
-    throwError(ErrorCode::badData, "{} names no project: another machine cannot go on without it", description.toStdString());
-  const QByteArray text = withAbsolutePaths(QByteArray::fromStdString(formatJson(*project)), QString::fromStdString(place->get<std::string>()));
-  writeFileAtomically(snapshot.toStdString(), std::string_view(text.constData(), static_cast<std::size_t>(text.size())));
+    throwError(ErrorCode::badData, "{} names no project: another machine cannot go on without it",
+               description.toStdString());
+  const QByteArray text = withAbsolutePaths(QByteArray::fromStdString(formatJson(*project)),
+                                            QString::fromStdString(place->get<std::string>()));
+  writeFileAtomically(snapshot.toStdString(),
+                      std::string_view(text.constData(), static_cast<std::size_t>(text.size())));
 }
 
 }  // namespace loom

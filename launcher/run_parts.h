@@ -13,14 +13,16 @@ struct RunCheckpoints {
 };
 RunCheckpoints checkpointsOf(RunStore& store, const QString& id);
 
-// The file name that a pointer (last.json, best.json) names; a name only, which leads nowhere else. Empty = there is none.
+// The file name that a pointer (last.json, best.json) names; a name only, which leads nowhere else. Empty = there is
+// none.
 QString pointedCheckpoint(const QString& pointer);
 
-// The files of the run's folder that go along, as paths within it; those to be replaced on the other machine included. Throws
-// Error(missingFile) where its newest checkpoint or its description is not in the folder.
+// The files of the run's folder that go along, as paths within it; those to be replaced on the other machine included.
+// Throws Error(missingFile) where its newest checkpoint or its description is not in the folder.
 QStringList runParts(const QString& folder);
 
-// The project that its starts are given: one that was begun on the command line has none but in its run.json. Throws Error.
+// The project that its starts are given: one that was begun on the command line has none but in its run.json. Throws
+// Error.
 void requireSnapshot(const QString& folder);
 
 }  // namespace loom

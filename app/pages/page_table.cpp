@@ -28,7 +28,9 @@ constexpr PageEntry kPages[] = {
 
 }  // namespace
 
-std::span<const PageEntry> pageTable() { return kPages; }
+std::span<const PageEntry> pageTable() {
+  return kPages;
+}
 
 const PageEntry* findPage(const QString& id) {
   for (const PageEntry& each : kPages)

@@ -15,31 +15,52 @@ namespace loom {
 Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_window(window), m_commands(commands) {
   using Keys = QList<QKeySequence>;
   const auto key = [](const char* text) { return Keys{QKeySequence(QString::fromLatin1(text))}; };
-  add(tr("Project"), "new", tr("New network"), key("Ctrl+N"), [&window] { window.newProject(); }, "plus");
-  add(tr("Project"), "open", tr("Open..."), key("Ctrl+O"), [&window] { window.openDialog(); }, "folder");
-  add(tr("Project"), "save", tr("Save"), key("Ctrl+S"), [&window] { window.save(); }, "save");
+  add(
+      tr("Project"), "new", tr("New network"), key("Ctrl+N"), [&window] { window.newProject(); }, "plus");
+  add(
+      tr("Project"), "open", tr("Open..."), key("Ctrl+O"), [&window] { window.openDialog(); }, "folder");
+  add(
+      tr("Project"), "save", tr("Save"), key("Ctrl+S"), [&window] { window.save(); }, "save");
   add(tr("Project"), "save-as", tr("Save as..."), key("Ctrl+Shift+S"), [&window] { window.saveAsDialog(); });
-  add(tr("Project"), "import", tr("Import..."), {}, [&window] { window.importDialog(); }, "import");
-  add(tr("Project"), "export", tr("Export for another tool..."), {}, [&window] { window.exportDialog(); }, "export");
-  add(tr("Project"), "export-drawing", tr("Export the drawing..."), {}, [&window] { window.exportDrawingDialog(); }, "image");
+  add(
+      tr("Project"), "import", tr("Import..."), {}, [&window] { window.importDialog(); }, "import");
+  add(
+      tr("Project"), "export", tr("Export for another tool..."), {}, [&window] { window.exportDialog(); }, "export");
+  add(
+      tr("Project"), "export-drawing", tr("Export the drawing..."), {}, [&window] { window.exportDrawingDialog(); },
+      "image");
   add(tr("Project"), "close-project", tr("Close project"), {}, [&window] { window.closeProject(); });
-  add(tr("Project"), "open-run", tr("Open run folder..."), {}, [&window] { window.openRunFolderDialog(); }, "import");
-  add(tr("Edit"), "undo", tr("Undo"), key("Ctrl+Z"), [&window] { window.undo(); }, "undo");
-  add(tr("Edit"), "redo", tr("Redo"), Keys{QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")}, [&window] { window.redo(); }, "redo");
+  add(
+      tr("Project"), "open-run", tr("Open run folder..."), {}, [&window] { window.openRunFolderDialog(); }, "import");
+  add(
+      tr("Edit"), "undo", tr("Undo"), key("Ctrl+Z"), [&window] { window.undo(); }, "undo");
+  add(
+      tr("Edit"), "redo", tr("Redo"), Keys{QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")},
+      [&window] { window.redo(); }, "redo");
   add(tr("Edit"), "record", tr("Record commands"), {}, [&window] { window.recordCommands(); });
   add(tr("Edit"), "replay", tr("Replay commands..."), {}, [&window] { window.replayCommandsDialog(); });
-  add(tr("Train"), "train", tr("Train"), Keys{QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")}, [&window] { window.train(); }, "play");
-  add(tr("Train"), "resume", tr("Resume last"), {}, [&window] { window.resumeLast(); }, "resume");
-  add(tr("Train"), "seeds", tr("Four more seeds"), {}, [&window] { window.trainSeeds(); }, "shuffle");
-  add(tr("Train"), "stop-after-epoch", tr("Stop after epoch"), key("Ctrl+."), [&window] { window.stopAfterEpoch(); }, "stop-after");
-  add(tr("Train"), "stop", tr("Stop now"), {}, [&window] { window.stopNow(); }, "stop");
+  add(
+      tr("Train"), "train", tr("Train"), Keys{QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")},
+      [&window] { window.train(); }, "play");
+  add(
+      tr("Train"), "resume", tr("Resume last"), {}, [&window] { window.resumeLast(); }, "resume");
+  add(
+      tr("Train"), "seeds", tr("Four more seeds"), {}, [&window] { window.trainSeeds(); }, "shuffle");
+  add(
+      tr("Train"), "stop-after-epoch", tr("Stop after epoch"), key("Ctrl+."), [&window] { window.stopAfterEpoch(); },
+      "stop-after");
+  add(
+      tr("Train"), "stop", tr("Stop now"), {}, [&window] { window.stopNow(); }, "stop");
   for (const PageEntry& page : pageTable()) {
     const QString id = QString::fromLatin1(page.id);
-    QAction* const action = add(tr("Go"), "page-" + id, tr(page.name), key(page.shortcut), [&window, id] { window.showPage(id); }, page.icon);
+    QAction* const action = add(
+        tr("Go"), "page-" + id, tr(page.name), key(page.shortcut), [&window, id] { window.showPage(id); }, page.icon);
     action->setProperty("needsProject", page.needsProject);
   }
-  add(tr("Go"), "search", tr("Search"), key("Ctrl+K"), [&window] { window.focusSearch(); }, "search");
-  add(tr("Go"), "next-problem", tr("Next problem"), key("F8"), [&window] { window.stepProblem(1); }, "problems");
+  add(
+      tr("Go"), "search", tr("Search"), key("Ctrl+K"), [&window] { window.focusSearch(); }, "search");
+  add(
+      tr("Go"), "next-problem", tr("Next problem"), key("F8"), [&window] { window.stepProblem(1); }, "problems");
   add(tr("Go"), "previous-problem", tr("Previous problem"), key("Shift+F8"), [&window] { window.stepProblem(-1); });
   add(tr("Go"), "next-area", tr("Next area"), key("F6"), [&window] { window.nextArea(); });
   add(tr("View"), "left-panel", tr("Left panel"), key("Ctrl+B"), [&window] {
@@ -49,13 +70,20 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
     if (Page* page = window.page(window.currentPage())) page->toggleInspector();
   });
   add(tr("View"), "problems", tr("Problems"), key("Ctrl+J"), [&window] { window.toggleProblems(); });
-  add(tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); }, "preferences");
-  const std::pair<ThemeMode, QString> modes[] = {{ThemeMode::light, tr("Light colours")}, {ThemeMode::dark, tr("Dark colours")}, {ThemeMode::system, tr("Colours of the system")}};
+  add(
+      tr("View"), "preferences", tr("Preferences"), key("Ctrl+,"), [&window] { window.showPreferences(); },
+      "preferences");
+  const std::pair<ThemeMode, QString> modes[] = {{ThemeMode::light, tr("Light colours")},
+                                                 {ThemeMode::dark, tr("Dark colours")},
+                                                 {ThemeMode::system, tr("Colours of the system")}};
   for (const auto& [mode, name] : modes)
-    add(tr("View"), QStringLiteral("colours-%1").arg(static_cast<int>(mode)), name, {}, [&window, mode = mode] { window.workspace().preferences().setThemeMode(mode); });
-  add(tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
+    add(tr("View"), QStringLiteral("colours-%1").arg(static_cast<int>(mode)), name, {},
+        [&window, mode = mode] { window.workspace().preferences().setThemeMode(mode); });
+  add(
+      tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
   add(tr("Help"), "help", tr("Help"), key("F1"), [&window] { window.help(); });
-  add(tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
+  add(
+      tr("Help"), "shortcuts", tr("All shortcuts"), key("?"), [&window] { window.showShortcuts(); }, "help");
   add(tr("Help"), "keys", tr("Change keys..."), {}, [&window] { window.showKeys(); });
   add(tr("Help"), "quit", tr("Quit"), key("Ctrl+Q"), [&window] { window.close(); });
   addChartCommands(commands);
@@ -64,12 +92,15 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
 
 QAction* Actions::add(const QString& group, const QString& id, const QString& text, const QList<QKeySequence>& keys,
                       const std::function<void()>& act, const QString& iconName) {
-  QAction* const action = m_commands.add({.id = id, .group = group, .text = text, .keys = keys, .scope = {}, .icon = iconName}, this, act);
+  QAction* const action =
+      m_commands.add({.id = id, .group = group, .text = text, .keys = keys, .scope = {}, .icon = iconName}, this, act);
   m_window.addAction(action);
   return action;
 }
 
-QAction* Actions::find(const QString& id) const { return m_commands.find(id); }
+QAction* Actions::find(const QString& id) const {
+  return m_commands.find(id);
+}
 
 void Actions::fillMenu(QMenu& menu) const {
   menu.clear();

@@ -18,7 +18,7 @@ class Actions : public QObject {
 
   QAction* find(const QString& id) const;
   void fillMenu(QMenu& menu) const;  // those of the window and of the page in front
-  void refresh();  // what is possible now
+  void refresh();                    // what is possible now
 
  private:
   QAction* add(const QString& group, const QString& id, const QString& text, const QList<QKeySequence>& keys,

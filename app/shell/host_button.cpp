@@ -40,7 +40,9 @@ QSize HostButton::sizeHint() const {
   const Theme& theme = Theme::of(this);
   int width = 2 * kSide + kSign;
   if (!m_narrow) {
-    width += kGap + std::min(kWidestName, QFontMetrics(Theme::withWeight(theme.font(FontRole::body), 500)).horizontalAdvance(m_name) + 1);
+    width +=
+        kGap + std::min(kWidestName,
+                        QFontMetrics(Theme::withWeight(theme.font(FontRole::body), 500)).horizontalAdvance(m_name) + 1);
     if (!m_ranks.isEmpty()) width += kGap + QFontMetrics(theme.font(FontRole::label)).horizontalAdvance(m_ranks) + 1;
     width += 6 + kSign;
   }
@@ -53,8 +55,10 @@ void HostButton::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const double middle = height() / 2.0;
-  if (m_fault.isEmpty()) paintIcon(painter, "host", QRectF(kSide, middle - 8, 16, 16), theme.colour(Colour::text2));
-  else paintStatus(painter, Status::warning, QRectF(kSide + 1, middle - 7, 14, 14), theme.colour(Colour::warning));
+  if (m_fault.isEmpty())
+    paintIcon(painter, "host", QRectF(kSide, middle - 8, 16, 16), theme.colour(Colour::text2));
+  else
+    paintStatus(painter, Status::warning, QRectF(kSide + 1, middle - 7, 14, 14), theme.colour(Colour::warning));
   if (m_narrow) return;
   int x = kSide + kSign + kGap;
   const int end = width() - kSide - kSign - 6;
@@ -63,7 +67,8 @@ void HostButton::paintEvent(QPaintEvent* event) {
   painter.setFont(Theme::withWeight(theme.font(FontRole::body), 500));
   painter.setPen(theme.colour(Colour::text));
   const int name = end - x - (ranks ? ranks + kGap : 0);
-  painter.drawText(QRect(x, 0, name, height()), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_name, Qt::ElideMiddle, name));
+  painter.drawText(QRect(x, 0, name, height()), Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(m_name, Qt::ElideMiddle, name));
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
   painter.drawText(QRect(end - ranks, 0, ranks, height()), Qt::AlignVCenter | Qt::AlignRight, m_ranks);

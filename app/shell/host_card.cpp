@@ -36,8 +36,10 @@ HostCard::HostCard(Workspace& workspace, QWidget* window) : Popover(window), m_w
     connect(row, &HostRow::clicked, this, [this, id] {
       m_workspace.chooseHost(id);
       // One rank needs no second thought; of several a person may want fewer.
-      if (m_workspace.mostRanks(id) == 1) close();
-      else refreshRanks();
+      if (m_workspace.mostRanks(id) == 1)
+        close();
+      else
+        refreshRanks();
     });
     rows->addWidget(row);
   }
@@ -81,13 +83,18 @@ HostCard::HostCard(Workspace& workspace, QWidget* window) : Popover(window), m_w
     const QString host = m_workspace.host();
     const int most = m_workspace.mostRanks(host);
     const bool fits = value >= 1 && value <= most;
-    m_fault->setText((most == 1 ? tr("%1 has 1 rank, not %3: its form on the Hosts page sets more") : tr("%1 has 1 to %2 ranks, not %3: its form on the Hosts page sets more"))
-                         .arg(m_workspace.hostName(host)).replace("%2", QString::number(most)).replace("%3", QString::number(value)));
+    m_fault->setText((most == 1 ? tr("%1 has 1 rank, not %3: its form on the Hosts page sets more")
+                                : tr("%1 has 1 to %2 ranks, not %3: its form on the Hosts page sets more"))
+                         .arg(m_workspace.hostName(host))
+                         .replace("%2", QString::number(most))
+                         .replace("%3", QString::number(value)));
     m_fault->setVisible(!fits);
     adjustSize();
     if (fits) m_workspace.chooseHost(host, static_cast<int>(value));
   });
-  connect(m_ranks, &NumberField::returnPressed, this, [this] { if (m_fault->isHidden()) close(); });
+  connect(m_ranks, &NumberField::returnPressed, this, [this] {
+    if (m_fault->isHidden()) close();
+  });
   auto* foot = new QHBoxLayout;
   auto* add = new Button("plus", tr("Add host"), ButtonKind::outlined);
   add->setObjectName("card-add-host");

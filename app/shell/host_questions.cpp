@@ -24,34 +24,47 @@ QLabel* words(const char* kind, const QString& text) {
 
 QString titleOf(const SshQuestion& question) {
   switch (question.kind) {
-    case SshQuestion::Kind::newHostKey: return HostQuestions::tr("Is this %1?").arg(question.host);
-    case SshQuestion::Kind::passphrase: return HostQuestions::tr("Passphrase of a key");
-    case SshQuestion::Kind::password: return HostQuestions::tr("Password for %1").arg(question.host);
-    case SshQuestion::Kind::code: return HostQuestions::tr("Code for %1").arg(question.host);
-    case SshQuestion::Kind::notice: break;  // nothing is asked
+    case SshQuestion::Kind::newHostKey:
+      return HostQuestions::tr("Is this %1?").arg(question.host);
+    case SshQuestion::Kind::passphrase:
+      return HostQuestions::tr("Passphrase of a key");
+    case SshQuestion::Kind::password:
+      return HostQuestions::tr("Password for %1").arg(question.host);
+    case SshQuestion::Kind::code:
+      return HostQuestions::tr("Code for %1").arg(question.host);
+    case SshQuestion::Kind::notice:
+      break;  // nothing is asked
   }
   return {};
 }
 
 QString hintOf(const SshQuestion& question) {
   switch (question.kind) {
-    case SshQuestion::Kind::newHostKey: return HostQuestions::tr("Compare it with what whoever runs the host tells you. Once accepted it is entered in known_hosts, and a key that differs is refused.");
-    case SshQuestion::Kind::code: return HostQuestions::tr("It is good for this one connection.");
-    default: return HostQuestions::tr("Asked once for this connection. Kept in memory until Gradloom ends, stored nowhere.");
+    case SshQuestion::Kind::newHostKey:
+      return HostQuestions::tr(
+          "Compare it with what whoever runs the host tells you. Once accepted it is entered in known_hosts, and a key "
+          "that differs is refused.");
+    case SshQuestion::Kind::code:
+      return HostQuestions::tr("It is good for this one connection.");
+    default:
+      return HostQuestions::tr("Asked once for this connection. Kept in memory until Gradloom ends, stored nowhere.");
   }
 }
 
 }  // namespace
 
 HostQuestions::HostQuestions(HostLines& lines, QWidget& window) : QObject(&window), m_lines(lines), m_window(window) {
-  connect(&lines, &HostLines::question, this, [this](const QString& host, int id, const SshQuestion& question) { ask({host, id, question}); });
+  connect(&lines, &HostLines::question, this, [this](const QString& host, int id, const SshQuestion& question) {
+    ask({host, id, question});
+  });
   connect(&lines.store(), &HostStore::hostRemoved, this, [this](const QString& host) { gone(host, 0); });
 }
 
 void HostQuestions::ask(const Open& open) {
   if (HostLine* const line = m_lines.line(open.host)) {
     // The line may break while somebody looks for the password.
-    if (!line->property("questionsHeard").toBool()) connect(line, &HostLine::questionGone, this, [this, host = open.host](int id) { gone(host, id); });
+    if (!line->property("questionsHeard").toBool())
+      connect(line, &HostLine::questionGone, this, [this, host = open.host](int id) { gone(host, id); });
     line->setProperty("questionsHeard", true);
   }
   m_waiting.append(open);
@@ -114,7 +127,8 @@ QDialog* HostQuestions::makeDialog(const Open& open) {
   auto* row = new QHBoxLayout;
   auto* cancel = new Button(tr("Cancel"), ButtonKind::outlined);
   cancel->setObjectName("decline");
-  auto* accept = new Button(field ? tr("Sign in") : tr("Accept this key"), field ? ButtonKind::tinted : ButtonKind::outlined);
+  auto* accept =
+      new Button(field ? tr("Sign in") : tr("Accept this key"), field ? ButtonKind::tinted : ButtonKind::outlined);
   accept->setObjectName("accept");
   row->addStretch();
   row->addWidget(cancel);
@@ -125,13 +139,17 @@ QDialog* HostQuestions::makeDialog(const Open& open) {
   cancel->setAutoDefault(true);
   accept->setAutoDefault(field != nullptr);
   (field ? accept : cancel)->setDefault(true);
-  if (field) field->setFocus();
-  else cancel->setFocus();
+  if (field)
+    field->setFocus();
+  else
+    cancel->setFocus();
   connect(cancel, &Button::clicked, dialog, &QDialog::reject);
   connect(accept, &Button::clicked, dialog, &QDialog::accept);
   connect(dialog, &QDialog::finished, this, [this, open, field](int result) {
-    if (result != QDialog::Accepted) answer(open, std::nullopt);
-    else answer(open, field ? field->text() : QStringLiteral("yes"));
+    if (result != QDialog::Accepted)
+      answer(open, std::nullopt);
+    else
+      answer(open, field ? field->text() : QStringLiteral("yes"));
     if (field) field->setText(QString(field->text().size(), QChar(' ')));
   });
   return dialog;

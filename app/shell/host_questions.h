@@ -1,6 +1,6 @@
 #pragma once
-// What a host asks while one signs in: whether its key is the right one, a passphrase, a password, a code. Three of the questions that
-// may stop the window. Nothing that is typed is kept here.
+// What a host asks while one signs in: whether its key is the right one, a passphrase, a password, a code. Three of the
+// questions that may stop the window. Nothing that is typed is kept here.
 #include <QList>
 #include <QObject>
 #include <QPointer>
@@ -33,7 +33,7 @@ class HostQuestions : public QObject {
 
   HostLines& m_lines;
   QWidget& m_window;
-  QList<Open> m_waiting;   // the first is on the screen
+  QList<Open> m_waiting;  // the first is on the screen
   QPointer<QDialog> m_dialog;
 };
 

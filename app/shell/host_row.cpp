@@ -8,7 +8,8 @@
 
 namespace loom {
 
-HostRow::HostRow(const QString& name, const QString& ranks, HostSign sign, QWidget* parent) : QAbstractButton(parent), m_ranks(ranks), m_sign(std::move(sign)) {
+HostRow::HostRow(const QString& name, const QString& ranks, HostSign sign, QWidget* parent)
+    : QAbstractButton(parent), m_ranks(ranks), m_sign(std::move(sign)) {
   setText(name);
   setCheckable(true);
   setAutoExclusive(true);
@@ -20,11 +21,17 @@ HostRow::HostRow(const QString& name, const QString& ranks, HostSign sign, QWidg
 void HostRow::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Return:
-    case Qt::Key_Enter: return click();
+    case Qt::Key_Enter:
+      return click();
     // The arrows look at the next row, and choose nothing yet.
-    case Qt::Key_Down: focusNextChild(); return;
-    case Qt::Key_Up: focusPreviousChild(); return;
-    default: QAbstractButton::keyPressEvent(event);
+    case Qt::Key_Down:
+      focusNextChild();
+      return;
+    case Qt::Key_Up:
+      focusPreviousChild();
+      return;
+    default:
+      QAbstractButton::keyPressEvent(event);
   }
 }
 
@@ -47,12 +54,14 @@ void HostRow::paintEvent(QPaintEvent*) {
   painter.setFont(theme.font(FontRole::heading));
   painter.setPen(theme.colour(Colour::text));
   const int room = right - ranks - 12 - left;
-  painter.drawText(QRect(left, 4, room, 18), Qt::AlignVCenter, painter.fontMetrics().elidedText(text(), Qt::ElideMiddle, room));
+  painter.drawText(QRect(left, 4, room, 18), Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(text(), Qt::ElideMiddle, room));
   const QColor colour = theme.colour(statusColour(m_sign.status));
   paintStatus(painter, m_sign.status, QRectF(left, 24, 13, 13), colour, 0.12);
   painter.setFont(label);
   painter.setPen(colour);
-  painter.drawText(QRect(left + 19, 22, right - left - 19, 17), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_sign.words, Qt::ElideRight, right - left - 19));
+  painter.drawText(QRect(left + 19, 22, right - left - 19, 17), Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(m_sign.words, Qt::ElideRight, right - left - 19));
 }
 
 }  // namespace loom

@@ -22,24 +22,32 @@ constexpr std::size_t kMostItems = 2000;  // of a list that a person reads
 
 QString wordOf(Kind kind) {
   switch (kind) {
-    case Kind::translated: return ImportCard::tr("Translated");
-    case Kind::converted: return ImportCard::tr("Converted");
-    case Kind::ignored: return ImportCard::tr("Left out");
-    case Kind::untranslatable: return ImportCard::tr("To do");
+    case Kind::translated:
+      return ImportCard::tr("Translated");
+    case Kind::converted:
+      return ImportCard::tr("Converted");
+    case Kind::ignored:
+      return ImportCard::tr("Left out");
+    case Kind::untranslatable:
+      return ImportCard::tr("To do");
   }
   return {};
 }
 
 QString adviceOn(const ImportReport& report) {
   const std::size_t open = report.count(Kind::untranslatable);
-  if (open == 0) return ImportCard::tr("All of it is here. It is a new project that is not saved yet; the file stays as it is.");
-  return ImportCard::tr("%1 to be done by hand: each line says what, a click leads there. It is a new project that is not saved yet; the file stays as it is.")
+  if (open == 0)
+    return ImportCard::tr("All of it is here. It is a new project that is not saved yet; the file stays as it is.");
+  return ImportCard::tr(
+             "%1 to be done by hand: each line says what, a click leads there. It is a new project that is not saved "
+             "yet; the file stays as it is.")
       .arg(counted(static_cast<qint64>(open), ImportCard::tr("things")));
 }
 
 }  // namespace
 
-ImportCard::ImportCard(const QString& name, const ImportReport& report, const Project& project, QWidget* window) : Popover(window, Closes::byHand), m_list(new QListWidget) {
+ImportCard::ImportCard(const QString& name, const ImportReport& report, const Project& project, QWidget* window)
+    : Popover(window, Closes::byHand), m_list(new QListWidget) {
   std::vector<std::pair<QString, std::size_t>> counts;
   std::vector<Row> rows;
   for (const Kind kind : {Kind::untranslatable, Kind::converted, Kind::ignored, Kind::translated}) {
@@ -47,12 +55,15 @@ ImportCard::ImportCard(const QString& name, const ImportReport& report, const Pr
     for (const ReportItem& item : report.items) {
       if (item.kind != kind) continue;
       Row row{wordOf(kind), QString::fromStdString(item.layer), QString::fromStdString(item.sentence), {}};
-      if (!item.network.empty()) row.place = QString::fromStdString(item.network) + (row.place.isEmpty() ? "" : " / ") + row.place;
+      if (!item.network.empty())
+        row.place = QString::fromStdString(item.network) + (row.place.isEmpty() ? "" : " / ") + row.place;
       // The tab of the source may have another name here: the drawing that has the node.
       for (const auto* drawings : {&project.networks, &project.units})
         for (const Network& drawing : *drawings)
           if (!item.node.empty() && row.leads.node.isEmpty() && drawing.find(item.node))
-            row.leads = {.page = QStringLiteral("network"), .network = QString::fromStdString(drawing.name), .node = QString::fromStdString(item.node)};
+            row.leads = {.page = QStringLiteral("network"),
+                         .network = QString::fromStdString(drawing.name),
+                         .node = QString::fromStdString(item.node)};
       if (item.layer.starts_with("dataset ")) row.leads.page = QStringLiteral("data");
       rows.push_back(std::move(row));
     }
@@ -60,21 +71,35 @@ ImportCard::ImportCard(const QString& name, const ImportReport& report, const Pr
   build(tr("%1: what became of it").arg(name), adviceOn(report), counts, std::move(rows));
 }
 
-ImportCard::ImportCard(const LaidOver& weights, QWidget* window) : Popover(window, Closes::byHand), m_list(new QListWidget) {
+ImportCard::ImportCard(const LaidOver& weights, QWidget* window)
+    : Popover(window, Closes::byHand), m_list(new QListWidget) {
   const Json& match = weights.match;
   const auto names = [&](const char* key) { return match.value(key, Json::array()); };
   std::vector<Row> rows;
-  if (match.contains("doubt")) rows.push_back({tr("In doubt"), {}, QString::fromStdString(match["doubt"].get<std::string>()), {}});
+  if (match.contains("doubt"))
+    rows.push_back({tr("In doubt"), {}, QString::fromStdString(match["doubt"].get<std::string>()), {}});
   for (const Json& each : names("shape_differs"))
-    rows.push_back({tr("Other shape"), QString::fromStdString(each["parameter"].get<std::string>()), tr("begins at random numbers: %1 has another shape").arg(QString::fromStdString(each["tensor"].get<std::string>())), {}});
+    rows.push_back({tr("Other shape"),
+                    QString::fromStdString(each["parameter"].get<std::string>()),
+                    tr("begins at random numbers: %1 has another shape")
+                        .arg(QString::fromStdString(each["tensor"].get<std::string>())),
+                    {}});
   for (const Json& each : names("missing"))
-    rows.push_back({tr("Missing"), QString::fromStdString(each.get<std::string>()), tr("begins at random numbers: the file has none for it"), {}});
+    rows.push_back({tr("Missing"),
+                    QString::fromStdString(each.get<std::string>()),
+                    tr("begins at random numbers: the file has none for it"),
+                    {}});
   for (const Json& each : names("left_over"))
-    rows.push_back({tr("Left over"), QString::fromStdString(each.get<std::string>()), tr("of the file goes nowhere"), {}});
+    rows.push_back(
+        {tr("Left over"), QString::fromStdString(each.get<std::string>()), tr("of the file goes nowhere"), {}});
   const std::size_t matched = match.value("matched", std::size_t{0});
   build(tr("%1 over this network").arg(QFileInfo(weights.file).fileName()),
-        matched ? tr("Training would begin with what is matched, and with random numbers elsewhere.") : tr("None of its tensors fits a weight of this network: it belongs to another one."),
-        {{tr("Matched"), matched}, {tr("Other shape"), names("shape_differs").size()}, {tr("Missing"), names("missing").size()}, {tr("Left over"), names("left_over").size()}},
+        matched ? tr("Training would begin with what is matched, and with random numbers elsewhere.")
+                : tr("None of its tensors fits a weight of this network: it belongs to another one."),
+        {{tr("Matched"), matched},
+         {tr("Other shape"), names("shape_differs").size()},
+         {tr("Missing"), names("missing").size()},
+         {tr("Left over"), names("left_over").size()}},
         std::move(rows));
   if (!matched) return;
   auto* start = new Button(tr("Start from these weights"), ButtonKind::tinted);
@@ -89,7 +114,8 @@ ImportCard::ImportCard(const LaidOver& weights, QWidget* window) : Popover(windo
   });
 }
 
-void ImportCard::build(const QString& title, const QString& advice, const std::vector<std::pair<QString, std::size_t>>& counts, std::vector<Row> rows) {
+void ImportCard::build(const QString& title, const QString& advice,
+                       const std::vector<std::pair<QString, std::size_t>>& counts, std::vector<Row> rows) {
   setObjectName("import-card");
   setTitle(title);
   const int width = std::min(kReportWidth, parentWidget()->width() - 120);
@@ -123,8 +149,17 @@ void ImportCard::build(const QString& title, const QString& advice, const std::v
     auto* parts = new QHBoxLayout(line);
     parts->setContentsMargins(12, 4, 12, 4);
     parts->setSpacing(10);
-    const bool open = row.kind == wordOf(Kind::untranslatable) || row.kind == tr("In doubt") || row.kind == tr("Other shape"), done = row.kind == wordOf(Kind::translated);
-    parts->addWidget(new IconLabel(open ? "status-warning" : done ? "check" : "info", open ? Colour::warning : done ? Colour::ok : Colour::text3, 14), 0, Qt::AlignTop);
+    const bool open = row.kind == wordOf(Kind::untranslatable) || row.kind == tr("In doubt") ||
+                      row.kind == tr("Other shape"),
+               done = row.kind == wordOf(Kind::translated);
+    parts->addWidget(new IconLabel(open   ? "status-warning"
+                                   : done ? "check"
+                                          : "info",
+                                   open   ? Colour::warning
+                                   : done ? Colour::ok
+                                          : Colour::text3,
+                                   14),
+                     0, Qt::AlignTop);
     QLabel* const place = makeLabel("label");
     place->setText(place->fontMetrics().elidedText(row.place, Qt::ElideMiddle, kPlaceWidth));
     place->setFixedWidth(kPlaceWidth);

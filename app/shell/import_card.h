@@ -1,6 +1,6 @@
 #pragma once
-// What became of a file of another tool: how many of its layers by kind, and each that needs a look, with what to do. A click leads to
-// the node that stands for it. It opens by itself when a file was read, so it stays until it is closed.
+// What became of a file of another tool: how many of its layers by kind, and each that needs a look, with what to do. A
+// click leads to the node that stands for it. It opens by itself when a file was read, so it stays until it is closed.
 #include <QString>
 #include <QStringList>
 #include <vector>
@@ -33,7 +33,8 @@ class ImportCard : public Popover {
     QString kind, place, sentence;
     Place leads;
   };
-  void build(const QString& title, const QString& advice, const std::vector<std::pair<QString, std::size_t>>& counts, std::vector<Row> rows);
+  void build(const QString& title, const QString& advice, const std::vector<std::pair<QString, std::size_t>>& counts,
+             std::vector<Row> rows);
 
   QListWidget* m_list;
   std::vector<Row> m_rows;

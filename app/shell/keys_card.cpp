@@ -141,7 +141,9 @@ void KeysCard::filter() {
   if (first && (!m_list->currentItem() || m_list->currentItem()->isHidden())) m_list->setCurrentItem(first);
 }
 
-QString KeysCard::chosen() const { return m_list->currentItem() ? m_list->currentItem()->data(name, kId).toString() : QString(); }
+QString KeysCard::chosen() const {
+  return m_list->currentItem() ? m_list->currentItem()->data(name, kId).toString() : QString();
+}
 
 void KeysCard::choose(const QString& id) {
   for (int i = 0; i < m_list->topLevelItemCount(); ++i)

@@ -1,5 +1,6 @@
 #pragma once
-// Every command with its keys: search, press new ones, take them away, go back to the usual ones. Each change holds at once.
+// Every command with its keys: search, press new ones, take them away, go back to the usual ones. Each change holds at
+// once.
 #include "widgets/controls/popover.h"
 
 class QKeySequenceEdit;
@@ -33,7 +34,7 @@ class KeysCard : public Popover {
   SearchField* m_search;
   QTreeWidget* m_list;
   QKeySequenceEdit* m_keys;
-  QLabel* m_words;   // who has the keys already
+  QLabel* m_words;  // who has the keys already
   Button *m_takeOver, *m_none, *m_usual, *m_allUsual;
   QKeySequence m_wanted;
 };

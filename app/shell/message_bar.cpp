@@ -40,7 +40,9 @@ MessageBars::MessageBars(QWidget* parent) : QFrame(parent) {
   QFrame::hide();
 }
 
-QWidget* MessageBars::find(const QString& key) const { return findChild<QWidget*>("message-" + key, Qt::FindDirectChildrenOnly); }
+QWidget* MessageBars::find(const QString& key) const {
+  return findChild<QWidget*>("message-" + key, Qt::FindDirectChildrenOnly);
+}
 
 QString MessageBars::text(const QString& key) const {
   const QWidget* const bar = find(key);
@@ -73,7 +75,8 @@ void MessageBars::show(const QString& key, Kind kind, const QString& text, const
     row->addWidget(button);
   }
   auto* close = iconButton("close", tr("Close this message"));
-  close->setFocusPolicy(Qt::TabFocus);  // a click leaves the keys where they are: else they go to the page's first field
+  close->setFocusPolicy(
+      Qt::TabFocus);  // a click leaves the keys where they are: else they go to the page's first field
   connect(close, &Button::clicked, this, [this, key] {
     hide(key);
     Q_EMIT closed(key);

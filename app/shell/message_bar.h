@@ -1,6 +1,7 @@
 #pragma once
-// What a person must know about the whole window: a file that cannot be saved, changes that a crash left behind, a list of runs
-// that was built anew. A bar under the top bar, with its remedies; it stays until it is dealt with. Several stand below each other.
+// What a person must know about the whole window: a file that cannot be saved, changes that a crash left behind, a list
+// of runs that was built anew. A bar under the top bar, with its remedies; it stays until it is dealt with. Several
+// stand below each other.
 #include <QFrame>
 #include <functional>
 

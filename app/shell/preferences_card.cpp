@@ -31,7 +31,8 @@ PreferencesCard::PreferencesCard(Preferences& preferences, QWidget* window) : Po
   auto* theme = new SegmentedControl({tr("System"), tr("Light"), tr("Dark")});
   theme->setObjectName("theme");
   theme->setCurrent(static_cast<int>(preferences.themeMode()));
-  connect(theme, &SegmentedControl::currentChanged, this, [&preferences](int index) { preferences.setThemeMode(static_cast<ThemeMode>(index)); });
+  connect(theme, &SegmentedControl::currentChanged, this,
+          [&preferences](int index) { preferences.setThemeMode(static_cast<ThemeMode>(index)); });
   add(tr("Colours"), theme);
   QStringList percents;
   int chosen = 1;
@@ -42,7 +43,8 @@ PreferencesCard::PreferencesCard(Preferences& preferences, QWidget* window) : Po
   auto* size = new SegmentedControl(percents);
   size->setObjectName("text-size");
   size->setCurrent(chosen);
-  connect(size, &SegmentedControl::currentChanged, this, [&preferences](int index) { preferences.setTextSize(kSizes[index]); });
+  connect(size, &SegmentedControl::currentChanged, this,
+          [&preferences](int index) { preferences.setTextSize(kSizes[index]); });
   add(tr("Text size"), size);
   auto* motion = new Switch(Switch::Words::onOff);
   motion->setChecked(preferences.reducedMotion());

@@ -18,7 +18,8 @@
 
 namespace loom {
 
-ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent) : QFrame(parent), m_workspace(workspace), m_list(new QListWidget) {
+ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent)
+    : QFrame(parent), m_workspace(workspace), m_list(new QListWidget) {
   setProperty("kind", "panel");
   setObjectName("problems");
   auto* column = new QVBoxLayout(this);
@@ -43,13 +44,18 @@ ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent) : QFrame(par
   connect(m_list, &QListWidget::itemActivated, this, go);
 }
 
-void ProblemsPanel::setPageProblems(const QString& page, std::vector<PageProblem> problems) { m_workspace.problems().setOfPage(page, std::move(problems)); }
+void ProblemsPanel::setPageProblems(const QString& page, std::vector<PageProblem> problems) {
+  m_workspace.problems().setOfPage(page, std::move(problems));
+}
 
-void ProblemsPanel::refresh() { rebuild(); }
+void ProblemsPanel::refresh() {
+  rebuild();
+}
 
 void ProblemsPanel::rebuild() {
   m_problems = m_workspace.problems().all();
-  m_errors = static_cast<int>(std::count_if(m_problems.begin(), m_problems.end(), [](const PageProblem& each) { return each.severity == Severity::error; }));
+  m_errors = static_cast<int>(std::count_if(m_problems.begin(), m_problems.end(),
+                                            [](const PageProblem& each) { return each.severity == Severity::error; }));
   m_warnings = static_cast<int>(m_problems.size()) - m_errors;
 
   const FocusKeeper keeper(*m_list, m_list);
@@ -62,7 +68,8 @@ void ProblemsPanel::rebuild() {
     parts->setContentsMargins(20, 0, 12, 0);
     parts->setSpacing(10);
     const bool error = each.severity == Severity::error;
-    parts->addWidget(new IconLabel(error ? "status-failed" : "status-warning", error ? Colour::error : Colour::warning, 14));
+    parts->addWidget(
+        new IconLabel(error ? "status-failed" : "status-warning", error ? Colour::error : Colour::warning, 14));
     auto* place = new QLabel(each.placeText);
     place->setProperty("kind", "label");
     place->setFixedWidth(150);
@@ -85,7 +92,8 @@ void ProblemsPanel::rebuild() {
   }
   if (m_problems.empty())
     leave(held);
-  else m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
+  else
+    m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
   // Whoever presses one remedy after another stays where they are.
   m_list->doItemsLayout();
   m_list->verticalScrollBar()->setValue(scrolled);
@@ -127,7 +135,8 @@ QStringList ProblemsPanel::pagesWithErrors() const {
 void ProblemsPanel::keyPressEvent(QKeyEvent* event) {
   if (event->key() == Qt::Key_Escape)
     leave(holdsKeyboard());
-  else QFrame::keyPressEvent(event);
+  else
+    QFrame::keyPressEvent(event);
 }
 
 }  // namespace loom

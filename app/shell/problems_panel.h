@@ -1,6 +1,6 @@
 #pragma once
-// The list of problems above the status bar: of the document, and what pages report. A click leads to the thing; a remedy is a
-// button. Errors first, then by place. Closes itself when nothing is left.
+// The list of problems above the status bar: of the document, and what pages report. A click leads to the thing; a
+// remedy is a button. Errors first, then by place. Closes itself when nothing is left.
 #include <QFrame>
 #include <vector>
 
@@ -20,7 +20,7 @@ class ProblemsPanel : public QFrame {
   ProblemsPanel(Workspace& workspace, QWidget* parent = nullptr);
 
   void setPageProblems(const QString& page, std::vector<PageProblem> problems);
-  void refresh();          // the document's changed
+  void refresh();  // the document's changed
   int errors() const { return m_errors; }
   int warnings() const { return m_warnings; }
   // F8 and Shift+F8: opens the list and goes to the next or previous one.

@@ -9,7 +9,8 @@
 
 namespace loom {
 
-RailButton::RailButton(const QString& iconName, const QString& text, QWidget* parent) : QAbstractButton(parent), m_icon(iconName) {
+RailButton::RailButton(const QString& iconName, const QString& text, QWidget* parent)
+    : QAbstractButton(parent), m_icon(iconName) {
   setText(text);
   setAccessibleName(text);
   setCheckable(true);
@@ -33,8 +34,12 @@ QSize RailButton::sizeHint() const {
   return m_narrow ? QSize(theme.size(Size::railNarrow), 44) : QSize(theme.size(Size::rail), text().isEmpty() ? 38 : 60);
 }
 
-void RailButton::enterEvent(QEnterEvent*) { update(); }
-void RailButton::leaveEvent(QEvent*) { update(); }
+void RailButton::enterEvent(QEnterEvent*) {
+  update();
+}
+void RailButton::leaveEvent(QEvent*) {
+  update();
+}
 
 void RailButton::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
@@ -109,7 +114,8 @@ void Rail::setMark(const QString& page, RailButton::Mark mark) {
 
 void Rail::setEnabledPages(bool projectOpen) {
   for (const PageEntry& page : pageTable())
-    if (RailButton* const found = button(QString::fromLatin1(page.id))) found->setEnabled(projectOpen || !page.needsProject);
+    if (RailButton* const found = button(QString::fromLatin1(page.id)))
+      found->setEnabled(projectOpen || !page.needsProject);
 }
 
 void Rail::setNarrow(bool narrow) {

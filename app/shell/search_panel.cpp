@@ -119,7 +119,8 @@ void SearchPanel::paintEvent(QPaintEvent*) {
     if (hit.group != group) {
       painter.setFont(theme.font(FontRole::caption));
       painter.setPen(theme.colour(Colour::text3));
-      painter.drawText(QRect(row.left() + 10, row.top() - kHeadHeight, row.width(), kHeadHeight), Qt::AlignVCenter, hit.group);
+      painter.drawText(QRect(row.left() + 10, row.top() - kHeadHeight, row.width(), kHeadHeight), Qt::AlignVCenter,
+                       hit.group);
     }
     group = hit.group;
     if (i == m_current) {
@@ -137,7 +138,9 @@ void SearchPanel::paintEvent(QPaintEvent*) {
     painter.setFont(theme.font(FontRole::label));
     painter.setPen(theme.colour(Colour::text3));
     const int rest = room.width() - words - 16;
-    if (rest > 40) painter.drawText(room, Qt::AlignVCenter | Qt::AlignRight, painter.fontMetrics().elidedText(hit.detail, Qt::ElideRight, rest));
+    if (rest > 40)
+      painter.drawText(room, Qt::AlignVCenter | Qt::AlignRight,
+                       painter.fontMetrics().elidedText(hit.detail, Qt::ElideRight, rest));
   }
 }
 
@@ -156,7 +159,9 @@ void SearchPanel::mouseMoveEvent(QMouseEvent* event) {
   }
 }
 
-void SearchPanel::mousePressEvent(QMouseEvent* event) { act(rowAt(event->pos())); }
+void SearchPanel::mousePressEvent(QMouseEvent* event) {
+  act(rowAt(event->pos()));
+}
 
 bool SearchPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parentWidget()) {
@@ -170,12 +175,23 @@ bool SearchPanel::eventFilter(QObject* watched, QEvent* event) {
   } else if (event->type() == QEvent::KeyPress && isVisible()) {
     const int count = std::max(1, static_cast<int>(m_hits.size()));
     switch (static_cast<QKeyEvent*>(event)->key()) {
-      case Qt::Key_Down: m_current = (m_current + 1) % count; update(); return true;
-      case Qt::Key_Up: m_current = (m_current + count - 1) % count; update(); return true;
+      case Qt::Key_Down:
+        m_current = (m_current + 1) % count;
+        update();
+        return true;
+      case Qt::Key_Up:
+        m_current = (m_current + count - 1) % count;
+        update();
+        return true;
       case Qt::Key_Return:
-      case Qt::Key_Enter: act(m_current); return true;
-      case Qt::Key_Escape: close(); return true;
-      default: break;
+      case Qt::Key_Enter:
+        act(m_current);
+        return true;
+      case Qt::Key_Escape:
+        close();
+        return true;
+      default:
+        break;
     }
   }
   return false;

@@ -1,6 +1,6 @@
 #pragma once
-// What Ctrl+K finds, under the field in the top bar: commands, pages, runs, projects, and what the pages know (layers, nodes,
-// settings, data). Grouped, ten rows; Enter acts.
+// What Ctrl+K finds, under the field in the top bar: commands, pages, runs, projects, and what the pages know (layers,
+// nodes, settings, data). Grouped, ten rows; Enter acts.
 #include <QFrame>
 #include <functional>
 

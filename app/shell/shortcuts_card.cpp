@@ -32,7 +32,8 @@ QWidget* sheetOf(const QList<Line>& all, int most) {
   columns->setSpacing(12);
   QGridLayout* grid = nullptr;
   QString group;
-  // Every group's head is a line too, and the columns are about equally long; a group may go on in the next, but no head ends one.
+  // Every group's head is a line too, and the columns are about equally long; a group may go on in the next, but no
+  // head ends one.
   qsizetype lines = all.size() + 2 * (most - 1);
   for (qsizetype i = 0; i < all.size(); ++i) lines += i == 0 || all[i].group != all[i - 1].group;
   const int longest = std::max<int>(12, static_cast<int>(lines + most - 1) / most);

@@ -1,9 +1,10 @@
 #include "app/shell/status_strip.h"
 
+#include <unistd.h>
+
 #include <QFile>
 #include <QHBoxLayout>
 #include <QPainter>
-#include <unistd.h>
 
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
@@ -76,7 +77,9 @@ void StatusStrip::setProblems(int errors, int warnings) {
   if (errors) words << counted(errors, tr("errors"));
   if (warnings) words << counted(warnings, tr("warnings"));
   m_problems->setText(' ' + (words.isEmpty() ? tr("No problems") : words.join("  ")));
-  m_problems->setIcon(errors ? icon("status-failed", Colour::error) : warnings ? icon("status-warning", Colour::warning) : icon("status-ok", Colour::ok));
+  m_problems->setIcon(errors     ? icon("status-failed", Colour::error)
+                      : warnings ? icon("status-warning", Colour::warning)
+                                 : icon("status-ok", Colour::ok));
   m_problems->setIconSize({14, 14});
 }
 
@@ -86,7 +89,9 @@ void StatusStrip::setPageWords(const QString& words) {
   m_wordsLine->setVisible(!words.isEmpty());
 }
 
-QString StatusStrip::pageWords() const { return m_words->text(); }
+QString StatusStrip::pageWords() const {
+  return m_words->text();
+}
 
 void StatusStrip::setJobs(int running, int waiting) {
   QString text = running ? tr("%1 running").arg(running) : tr("No run");

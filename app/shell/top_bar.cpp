@@ -56,7 +56,8 @@ class ProjectButton : public Button {
     painter.setFont(letters());
     painter.setPen(theme.colour(isEnabled() ? Colour::text : Colour::disabled));
     painter.drawText(words, Qt::AlignVCenter, painter.fontMetrics().elidedText(text(), Qt::ElideMiddle, words.width()));
-    paintIcon(painter, "chevron-down", QRectF(width() - kSide - kSign, height() / 2.0 - 8, kSign, kSign), theme.colour(Colour::text2));
+    paintIcon(painter, "chevron-down", QRectF(width() - kSide - kSign, height() / 2.0 - 8, kSign, kSign),
+              theme.colour(Colour::text2));
   }
 
  private:
@@ -151,8 +152,10 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
   row->addWidget(m_host);
   row->addWidget(m_train);
   connect(m_train, &SplitButton::clicked, this, [this] {
-    if (m_errors) Q_EMIT problemsWanted();
-    else Q_EMIT trainWanted();
+    if (m_errors)
+      Q_EMIT problemsWanted();
+    else
+      Q_EMIT trainWanted();
   });
   connect(m_pill, &LivePill::clicked, this, &TopBar::liveRunWanted);
   connect(m_saveElsewhere, &Button::clicked, this, &TopBar::saveElsewhereWanted);
@@ -164,7 +167,8 @@ void TopBar::refreshHost() {
   const QString host = m_workspace.host();
   const HostSign sign = m_workspace.checks().sign(host);
   const bool usable = sign.status != Status::failed && sign.status != Status::reconnecting;
-  m_host->setHost(m_workspace.hostName(host), host.isEmpty() ? QString() : ranksText(m_workspace.ranks()), usable ? QString() : sign.words);
+  m_host->setHost(m_workspace.hostName(host), host.isEmpty() ? QString() : ranksText(m_workspace.ranks()),
+                  usable ? QString() : sign.words);
   resizeEvent(nullptr);
 }
 
@@ -179,8 +183,10 @@ void TopBar::resizeEvent(QResizeEvent* event) {
   const bool fits = wide >= 200;
   const int left = std::clamp((width() - wide) / 2, from, std::max(from, to - wide));
   // Where it does not fit it waits for Ctrl+K: it then lies over the project's state.
-  if (fits) m_search->setGeometry(left, (height() - 30) / 2, wide, 30);
-  else if (m_search->hasFocus()) m_search->setGeometry((width() - 320) / 2, (height() - 30) / 2, 320, 30);
+  if (fits)
+    m_search->setGeometry(left, (height() - 30) / 2, wide, 30);
+  else if (m_search->hasFocus())
+    m_search->setGeometry((width() - 320) / 2, (height() - 30) / 2, 320, 30);
   m_search->setVisible(fits || m_search->hasFocus());
   m_search->raise();
 }
@@ -207,7 +213,8 @@ void TopBar::refreshRuns() {
   m_live = live > 0;
   const bool shown = m_pill->isVisibleTo(this);
   const int before = m_pill->sizeHint().width();
-  if (live == 1) m_pill->setRun(newest->name, newest->stepsTotal ? static_cast<int>(newest->progress() * 100) : -1, false);
+  if (live == 1)
+    m_pill->setRun(newest->name, newest->stepsTotal ? static_cast<int>(newest->progress() * 100) : -1, false);
   if (live > 1) m_pill->setRun(tr("%1 running").arg(live), -1, false);
   m_pill->setVisible(live > 0);
   if (shown != (live > 0) || before != m_pill->sizeHint().width()) resizeEvent(nullptr);

@@ -144,10 +144,10 @@ class Agent {
     const std::string verb = textOf(request, "verb"), job = textOf(request, "job");
     const bool served = m_options.service && m_options.service->knows(verb);
     if (served) m_options.service->heard(request);
-    Worker* const worker = served ? &m_looks
+    Worker* const worker = served                                                                       ? &m_looks
                            : verb == "start" || verb == "cancel" || verb == "settle" || verb == "place" ? &m_starts
-                           : verb == "facts" || verb == "put" || verb == "chunk" || verb == "jobs" ||
-                                   verb == "state" || verb == "files" || verb == "get" || verb == "stat"
+                           : verb == "facts" || verb == "put" || verb == "chunk" || verb == "jobs" || verb == "state" ||
+                                   verb == "files" || verb == "get" || verb == "stat"
                                ? &m_files
                                : nullptr;
     if (!worker) return answer(request, bytes);
@@ -159,11 +159,7 @@ class Agent {
     m_busyAt = Clock::now() + kBusyEvery;
     for (const Worker* each : {&m_starts, &m_files, &m_looks})
       if (const auto busy = each->busy(kBusyEvery))
-        tell({{"busy", true},
-              {"doing", busy->name},
-              {"seconds", busy->since.count()},
-              {"waiting", busy->waiting}},
-             {});
+        tell({{"busy", true}, {"doing", busy->name}, {"seconds", busy->since.count()}, {"waiting", busy->waiting}}, {});
   }
 
   void answer(const Json& request, const std::string& bytes) {
@@ -186,7 +182,8 @@ class Agent {
   Json perform(const Json& request, const std::string& bytes, std::string& more) {
     const std::string verb = textOf(request, "verb"), job = textOf(request, "job");
     if (m_options.service && m_options.service->knows(verb))
-      return m_options.service->perform(request, bytes, more, [this](const Json& header, std::string_view told) { tell(header, told); });
+      return m_options.service->perform(request, bytes, more,
+                                        [this](const Json& header, std::string_view told) { tell(header, told); });
     if (verb == "hello") return hello(request);
     if (verb == "ping") return {{"time", wallClock()}};
     if (verb == "facts") return machineFacts(m_base, integerOf(request, "need"), textOf(request, "libraries"));
@@ -204,15 +201,14 @@ class Agent {
       return {{"state", toJson(m_jobs->settle(job, static_cast<int>(integerOf(request, "start"))))}};
     if (verb == "files") return {{"files", m_jobs->files(job)}};
     if (verb == "get") return m_jobs->get(job, textOf(request, "file"), integerOf(request, "offset"), more);
-    if (verb == "hash")
-      return m_jobs->hash(job, textOf(request, "file"), [this] { tell({{"busy", true}}, {}); });
+    if (verb == "hash") return m_jobs->hash(job, textOf(request, "file"), [this] { tell({{"busy", true}}, {}); });
     if (verb == "tail") {
-      m_tails.insert_or_assign(
-          job, JobTail(m_jobs->folder(job), std::max<std::int64_t>(integerOf(request, "events"), 0),
-                       std::max<std::int64_t>(integerOf(request, "log"), 0),
-                       [this](const Scheduler& scheduler, const std::string& number, double since) {
-                         return m_desk.look(scheduler, number, since);
-                       }));
+      m_tails.insert_or_assign(job,
+                               JobTail(m_jobs->folder(job), std::max<std::int64_t>(integerOf(request, "events"), 0),
+                                       std::max<std::int64_t>(integerOf(request, "log"), 0),
+                                       [this](const Scheduler& scheduler, const std::string& number, double since) {
+                                         return m_desk.look(scheduler, number, since);
+                                       }));
       return Json::object();
     }
     if (verb == "untail") return m_tails.erase(job), Json::object();
@@ -234,11 +230,15 @@ class Agent {
       settle(base);
     }
     const passwd* person = ::getpwuid(::geteuid());
-    return {{"protocol", kAgentProtocol},    {"version", m_options.version},
-            {"machine", machineName()},      {"architecture", architecture()},
+    return {{"protocol", kAgentProtocol},
+            {"version", m_options.version},
+            {"machine", machineName()},
+            {"architecture", architecture()},
             {"user", person ? person->pw_name : ""},
-            {"home", homeFolder().string()}, {"base", m_base.string()},
-            {"program", ownProgram()},       {"time", wallClock()}};
+            {"home", homeFolder().string()},
+            {"base", m_base.string()},
+            {"program", ownProgram()},
+            {"time", wallClock()}};
   }
 
   Json stat(const std::string& given) const {

@@ -14,7 +14,8 @@
 //   chunk    {"sha256", "offset"} + bytes -> have, done; in order, the last one is answered when the hash agrees
 //   start    {"job", "launch": {...}, "script"} + project's text -> the job's state, started; the same start again
 //            changes nothing, or begins what was never begun
-//   place    {"job", "files": {"checkpoints/last.json": sha256}}; files of the data folder become those of a run that ran elsewhere and is
+//   place    {"job", "files": {"checkpoints/last.json": sha256}}; files of the data folder become those of a run that
+//   ran elsewhere and is
 //            started next; refused while it waits or runs here
 //   jobs     -> [states]
 //   state    {"job"} -> state
@@ -30,7 +31,8 @@
 //
 // After tail the agent tells by itself, in this order: {"job", "file": "run.json"} + its text, {"job", "events":
 // offset} + whole lines, {"job", "log": offset} + bytes, {"job", "state": {...}} when it changes, {"job", "end": true,
-// "state"} when it has ended and everything was told. {"job", "warning": sentence} is worth showing and changes nothing;
+// "state"} when it has ended and everything was told. {"job", "warning": sentence} is worth showing and changes
+// nothing;
 // {"job", "fault": sentence, "again": true?} ends the tail. {"busy": true, "doing", "seconds", "waiting"} says what is
 // still being worked on, every second or two.
 #include <functional>
@@ -62,7 +64,7 @@ struct AgentOptions {
   int in = 0, out = 1;
   std::string version;
   AgentService* service = nullptr;  // outlives the agent
-  int silenceSeconds = 90;  // without a word of the launcher the connection is dead, whatever the system says
+  int silenceSeconds = 90;          // without a word of the launcher the connection is dead, whatever the system says
 };
 
 // Serves until the input ends. Answers an exit code.

@@ -14,9 +14,9 @@
 namespace loom {
 
 struct DeskPace {
-  std::chrono::milliseconds soon{2000};    // at least between two questions
-  std::chrono::milliseconds least{15000};  // the pause after a change
-  std::chrono::milliseconds most{60000};   // and after a while without any
+  std::chrono::milliseconds soon{2000};      // at least between two questions
+  std::chrono::milliseconds least{15000};    // the pause after a change
+  std::chrono::milliseconds most{60000};     // and after a while without any
   std::chrono::milliseconds forget{300000};  // what nobody has looked at for so long is no longer asked for
 };
 

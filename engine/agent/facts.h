@@ -23,8 +23,8 @@ Json machineFacts(const std::filesystem::path& folder, std::int64_t need, const 
 // "version", "time", "open_files", "shared_memory"}.
 Json probeFacts(const std::string& version);
 
-// Whether a file of `need` bytes can be made in the folder; empty, or why not. `allocate` takes them for an open file and
-// answers 0 or errno, as fallocate() does.
+// Whether a file of `need` bytes can be made in the folder; empty, or why not. `allocate` takes them for an open file
+// and answers 0 or errno, as fallocate() does.
 using Allocate = std::function<int(int file, std::int64_t bytes)>;
 int allocate(int file, std::int64_t bytes);
 std::string whyNoRoom(const std::filesystem::path& folder, std::int64_t need, const Allocate& take = allocate);

@@ -163,17 +163,18 @@ JobState ended(JobState state, const JobFolder::Exit& exit) {
   return state;
 }
 
-JobState batchState(const JobFolder& job, JobState state, const Json& process, const std::optional<JobFolder::Exit>& exit,
-                    const BatchLook& look) {
+JobState batchState(const JobFolder& job, JobState state, const Json& process,
+                    const std::optional<JobFolder::Exit>& exit, const BatchLook& look) {
   const auto found = process.find("begun");
   const double begun = found != process.end() && found->is_number() ? found->get<double>() : 0;
-  const BatchState there =
-      look(*state.scheduler, state.number, exit ? changedAt(job.exitFile()) : begun);
+  const BatchState there = look(*state.scheduler, state.number, exit ? changedAt(job.exitFile()) : begun);
   const bool waitsOrRuns = there.phase == JobPhase::queued || there.phase == JobPhase::running;
   if (exit) {  // the batch system ended it, and may start it anew
-    if (!waitsOrRuns && there.asked > 0 && (there.phase == JobPhase::ended || there.forgotten)) return ended(state, *exit);
+    if (!waitsOrRuns && there.asked > 0 && (there.phase == JobPhase::ended || there.forgotten))
+      return ended(state, *exit);
     state.phase = there.phase == JobPhase::queued ? JobPhase::queued : JobPhase::running;
-    state.detail = there.detail.empty() ? "it was ended by a signal; whether it is started again is to be seen" : there.detail;
+    state.detail =
+        there.detail.empty() ? "it was ended by a signal; whether it is started again is to be seen" : there.detail;
     return state;
   }
   if (begun > there.asked) {

@@ -32,7 +32,7 @@ const char* toKey(JobPhase phase);
 struct JobState {
   JobPhase phase = JobPhase::none;
   int start = 0;
-  int code = -1;       // of an ended job; -1 = nobody noted it
+  int code = -1;  // of an ended job; -1 = nobody noted it
   const Scheduler* scheduler = nullptr;
   std::string number;  // its number there
   std::string detail;  // one sentence: why it waits, why its state is not known

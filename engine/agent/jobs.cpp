@@ -114,7 +114,8 @@ void Jobs::place(const std::string& id, const Json& files, const DataStore& data
   std::map<std::string, int> uses;  // two files may be alike
   for (const auto& [name, hash] : files.items()) {
     if (!isRunPart(name) || !hash.is_string() || !isSha256(hash.get<std::string>()))
-      throwError(ErrorCode::badArgument, "'{}' is no file that a run brings along, or it has no hash", name.substr(0, 200));
+      throwError(ErrorCode::badArgument, "'{}' is no file that a run brings along, or it has no hash",
+                 name.substr(0, 200));
     const std::string sha256 = hash.get<std::string>();
     ++uses[sha256];
     if (!std::filesystem::exists(data.whole(sha256)))
@@ -192,13 +193,13 @@ void Jobs::begin(const JobFolder& job, const Json& launch, const std::string& sc
   writeFileAtomically(job.scriptFile(), script);
   const Json process = job.process();
   const auto previous = process.find(scheduler->key());
-  job.noteSubmitted(start, *scheduler,
-                    scheduler->submit({.script = job.scriptFile(),
-                                       .folder = job.path(),
-                                       .name = job.path().filename().string(),
-                                       .previous = previous != process.end() && previous->is_string()
-                                                       ? previous->get<std::string>()
-                                                       : std::string()}));
+  job.noteSubmitted(
+      start, *scheduler,
+      scheduler->submit({.script = job.scriptFile(),
+                         .folder = job.path(),
+                         .name = job.path().filename().string(),
+                         .previous = previous != process.end() && previous->is_string() ? previous->get<std::string>()
+                                                                                        : std::string()}));
 }
 
 Json Jobs::list() const {

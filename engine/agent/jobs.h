@@ -18,8 +18,8 @@ class Jobs {
   // Answers the state and "started": whether this call did it. Throws Error.
   // Error(communication) says that it may be asked for again: a batch system did not answer.
   Json start(const std::string& id, const Json& launch, const std::string& script, const std::string& project) const;
-  // Files of the data folder become those of a run that ran elsewhere: {"run.json": sha256, "checkpoints/last.json": ...}. What lay
-  // here of an earlier time is replaced. Throws Error, also while it waits or runs here.
+  // Files of the data folder become those of a run that ran elsewhere: {"run.json": sha256, "checkpoints/last.json":
+  // ...}. What lay here of an earlier time is replaced. Throws Error, also while it waits or runs here.
   void place(const std::string& id, const Json& files, const DataStore& data) const;
   // As far as it is known without waiting for a batch system.
   JobState state(const std::string& id) const;
@@ -33,7 +33,7 @@ class Jobs {
   // At most 1 MiB from `offset`; {"size", "end"} and the bytes. Nothing outside of the job's folder.
   Json get(const std::string& id, const std::string& file, std::int64_t offset, std::string& bytes) const;
 
- // {"size", "sha256"} of a file of the job; calls `busy` now and then while it reads.
+  // {"size", "sha256"} of a file of the job; calls `busy` now and then while it reads.
   Json hash(const std::string& id, const std::string& file, const std::function<void()>& busy) const;
 
  private:

@@ -43,7 +43,8 @@ std::vector<std::string> modulesWords(const JobFolder& job, const Json& launch) 
 
 std::string hostLines(const Json& launch) {
   std::string lines;
-  for (const RankPlaces::Host& each : placesOf(launch).hosts) lines += fmt::format("{} slots={}\n", each.name, each.ranks);
+  for (const RankPlaces::Host& each : placesOf(launch).hosts)
+    lines += fmt::format("{} slots={}\n", each.name, each.ranks);
   return lines;
 }
 

@@ -15,7 +15,8 @@ namespace loom {
 std::string modulesScript(const Json& launch);
 std::vector<std::string> modulesWords(const JobFolder& job, const Json& launch);
 
-// The hosts of launch.json as Open MPI's mpirun reads them from a file, "name slots=2" a line; empty where it names none.
+// The hosts of launch.json as Open MPI's mpirun reads them from a file, "name slots=2" a line; empty where it names
+// none.
 std::string hostLines(const Json& launch);
 
 // Words before a program that has it find libraries in `folder` first; empty for an empty folder. Every rank has them,

@@ -46,7 +46,8 @@ void srunWords(Words& words, const RankPlaces& places) {
   if (!says(words, "--mpi")) words.push_back("--mpi=pmix");
   words.push_back("--kill-on-bad-exit=1");
   // Since 22.05 what sbatch was told of cores does not reach srun.
-  if (const char* cores = std::getenv("SLURM_CPUS_PER_TASK"); cores && !says(words, "--cpus-per-task") && !says(words, "-c"))
+  if (const char* cores = std::getenv("SLURM_CPUS_PER_TASK");
+      cores && !says(words, "--cpus-per-task") && !says(words, "-c"))
     words.push_back(std::string("--cpus-per-task=") + cores);
   if (!places.hosts.empty()) {
     std::string names;
@@ -88,9 +89,15 @@ RankLauncher rankLauncherOf(const Words& command, Words before) {
 Words rankWords(RankLauncher launcher, const Words& command, const RankPlaces& places) {
   Words words = command;
   switch (launcher) {
-    case RankLauncher::openMpi: openMpiWords(words, places); break;
-    case RankLauncher::srun: srunWords(words, places); break;
-    case RankLauncher::hydra: hydraWords(words, places); break;
+    case RankLauncher::openMpi:
+      openMpiWords(words, places);
+      break;
+    case RankLauncher::srun:
+      srunWords(words, places);
+      break;
+    case RankLauncher::hydra:
+      hydraWords(words, places);
+      break;
   }
   return words;
 }

@@ -106,9 +106,8 @@ BatchState slurmStateFrom(std::string state, std::string reason) {
 }
 
 std::string Slurm::submit(const Submission& job) const {
-  const CommandResult result =
-      runCommand({"sbatch", "--parsable", "--job-name=" + job.name, job.script.string()},
-                 {.folder = job.folder.string(), .limit = m_limits.submit});
+  const CommandResult result = runCommand({"sbatch", "--parsable", "--job-name=" + job.name, job.script.string()},
+                                          {.folder = job.folder.string(), .limit = m_limits.submit});
   if (const std::string number = result.ok() ? slurmNumberFrom(result.output) : ""; !number.empty()) return number;
   const auto says = [&result](const char* words) { return result.errors.find(words) != std::string::npos; };
   if (result.timedOut || says("timed out")) {
@@ -164,11 +163,10 @@ void Slurm::queryCluster(const std::string& cluster, const std::vector<std::stri
   if (missing.empty()) return;
   std::string list;
   for (const auto& [plain, number] : missing) list += (list.empty() ? "" : ",") + plain;
-  const CommandResult accounting =
-      runCommand(onCluster({"sacct", "--noheader", "--parsable2", "--allocations", "--format=JobID,State,ExitCode",
-                            "--jobs=" + list},
-                           cluster),
-                 options);
+  const CommandResult accounting = runCommand(onCluster({"sacct", "--noheader", "--parsable2", "--allocations",
+                                                         "--format=JobID,State,ExitCode", "--jobs=" + list},
+                                                        cluster),
+                                              options);
   if (accounting.ok())
     for (const Words& row : rowsOf(accounting.output, 3)) {
       const auto found = missing.find(row[0]);
@@ -179,7 +177,8 @@ void Slurm::queryCluster(const std::string& cluster, const std::vector<std::stri
       missing.erase(found);
     }
   for (const auto& [plain, number] : missing) {
-    const CommandResult memory = runCommand(onCluster({"scontrol", "show", "job", plain, "--oneliner"}, cluster), options);
+    const CommandResult memory =
+        runCommand(onCluster({"scontrol", "show", "job", plain, "--oneliner"}, cluster), options);
     if (memory.ok() && !fieldOf(memory.output, "JobState").empty()) {
       states[number] = slurmStateFrom(fieldOf(memory.output, "JobState"), fieldOf(memory.output, "Reason"));
       states[number].code = codeFrom(fieldOf(memory.output, "ExitCode"));
@@ -203,10 +202,10 @@ void Slurm::cancel(const std::string& number, BatchEnd how) const {
 
 std::string Slurm::findByName(const std::string& name, const std::string& previous) const {
   const std::string cluster = clusterOf(previous);
-  const CommandResult result = runCommand(onCluster({"squeue", "--noheader", "--states=all", "--user=" + person(),
-                                                     "--name=" + name, "--format=%i|%T|%r"},
-                                                    cluster),
-                                          {.limit = m_limits.answer});
+  const CommandResult result = runCommand(
+      onCluster({"squeue", "--noheader", "--states=all", "--user=" + person(), "--name=" + name, "--format=%i|%T|%r"},
+                cluster),
+      {.limit = m_limits.answer});
   if (!result.ok())
     throwError(ErrorCode::communication, "Slurm does not tell whether it has the job {}: {}", name,
                result.why("squeue"));

@@ -7,8 +7,8 @@
 namespace loom {
 
 struct SlurmLimits {
-  std::chrono::milliseconds submit{60000};   // sbatch: a busy controller answers late
-  std::chrono::milliseconds answer{20000};   // all others
+  std::chrono::milliseconds submit{60000};    // sbatch: a busy controller answers late
+  std::chrono::milliseconds answer{20000};    // all others
   std::chrono::milliseconds lookAgain{3000};  // between looks for a job whose sbatch gave no answer; three looks
 };
 

@@ -145,7 +145,9 @@ bool JobTail::look(const std::string& id, const Tell& tell) {
   bool told = tellState(id, tell);
   const bool more = tellRunFile(id, tell) | tellEvents(id, tell) | tellLog(id, tell);
   told |= more;
-  m_pause = told || m_phase == JobPhase::ended ? kShortestPause : std::min<std::chrono::milliseconds>(kLongestPause, m_pause + m_pause / 4);
+  m_pause = told || m_phase == JobPhase::ended
+                ? kShortestPause
+                : std::min<std::chrono::milliseconds>(kLongestPause, m_pause + m_pause / 4);
   m_next = Clock::now() + m_pause;
   return m_phase == JobPhase::ended && !more && tellEnd(id, tell);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Follows the files of a job for the launcher, from byte offsets that the launcher names. A job that is silent is looked
-// at ever more seldom.
+// Follows the files of a job for the launcher, from byte offsets that the launcher names. A job that is silent is
+// looked at ever more seldom.
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -19,7 +19,8 @@ class JobTail {
   JobTail(JobFolder job, std::int64_t events, std::int64_t log, BatchLook look = {});
 
   // Tells what is new, where it is time to look; true when the job has ended and everything was told. Throws
-  // Error(badData) when the log of events is shorter than what the launcher already has of it: it is then another run's.
+  // Error(badData) when the log of events is shorter than what the launcher already has of it: it is then another
+  // run's.
   bool look(const std::string& id, const Tell& tell);
   // When the next look is worth its files.
   Clock::time_point next() const { return m_next; }

@@ -10,12 +10,16 @@ enum class DataType { f32, f64, bf16, f16, i32, i64, u8 };
 constexpr std::size_t bytesOf(DataType type) {
   switch (type) {
     case DataType::f64:
-    case DataType::i64: return 8;
+    case DataType::i64:
+      return 8;
     case DataType::f32:
-    case DataType::i32: return 4;
+    case DataType::i32:
+      return 4;
     case DataType::bf16:
-    case DataType::f16: return 2;
-    case DataType::u8: return 1;
+    case DataType::f16:
+      return 2;
+    case DataType::u8:
+      return 1;
   }
   return 0;
 }

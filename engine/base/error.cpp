@@ -4,18 +4,30 @@ namespace loom {
 
 std::string_view toString(ErrorCode code) {
   switch (code) {
-    case ErrorCode::badArgument: return "bad argument";
-    case ErrorCode::badProject: return "bad project";
-    case ErrorCode::newerVersion: return "newer version";
-    case ErrorCode::badData: return "bad data";
-    case ErrorCode::missingFile: return "missing file";
-    case ErrorCode::diskFull: return "disk full";
-    case ErrorCode::inputOutput: return "input or output";
-    case ErrorCode::device: return "device";
-    case ErrorCode::communication: return "communication";
-    case ErrorCode::stopped: return "stopped";
-    case ErrorCode::diverged: return "diverged";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::badArgument:
+      return "bad argument";
+    case ErrorCode::badProject:
+      return "bad project";
+    case ErrorCode::newerVersion:
+      return "newer version";
+    case ErrorCode::badData:
+      return "bad data";
+    case ErrorCode::missingFile:
+      return "missing file";
+    case ErrorCode::diskFull:
+      return "disk full";
+    case ErrorCode::inputOutput:
+      return "input or output";
+    case ErrorCode::device:
+      return "device";
+    case ErrorCode::communication:
+      return "communication";
+    case ErrorCode::stopped:
+      return "stopped";
+    case ErrorCode::diverged:
+      return "diverged";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

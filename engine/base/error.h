@@ -1,14 +1,14 @@
 #pragma once
 // What went wrong, said so that a person can mend it. Thrown inside a room's work; carried as a Result where a module,
 // a process or a thread ends.
+#include <fmt/core.h>
+
 #include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <fmt/core.h>
 
 namespace loom {
 

@@ -1,11 +1,12 @@
 #include "engine/base/files.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "engine/base/error.h"
 
@@ -25,7 +26,7 @@ class Descriptor {
   }
   int number() const { return m_number; }
   std::size_t size() const {
-    struct stat status{};
+    struct stat status {};
     if (::fstat(m_number, &status) != 0) throwErrno(errno, "read", m_path);
     if (S_ISDIR(status.st_mode)) throwErrno(EISDIR, "read", m_path);
     return static_cast<std::size_t>(status.st_size);
@@ -60,9 +61,10 @@ class Descriptor {
 void throwErrno(int number, std::string_view doing, const std::filesystem::path& path) {
   const std::string name = path.string();
   if (number == ENOSPC || number == EDQUOT)
-    throwError(ErrorCode::diskFull, "cannot {} {}: the disk is full or the quota is reached; free some space and try again", doing,
-               name);
-  if (number == ENOENT || number == ENOTDIR) throwError(ErrorCode::missingFile, "cannot {} {}: there is no such file", doing, name);
+    throwError(ErrorCode::diskFull,
+               "cannot {} {}: the disk is full or the quota is reached; free some space and try again", doing, name);
+  if (number == ENOENT || number == ENOTDIR)
+    throwError(ErrorCode::missingFile, "cannot {} {}: there is no such file", doing, name);
   if (number == EACCES || number == EPERM || number == EROFS)
     throwError(ErrorCode::missingFile, "cannot {} {}: no permission ({})", doing, name, std::strerror(number));
   throwError(ErrorCode::inputOutput, "cannot {} {}: {}", doing, name, std::strerror(number));
@@ -106,7 +108,8 @@ void writeFileAtomically(const std::filesystem::path& path, const std::function<
     ::unlink(temporary.c_str());
     throw;
   }
-  // The rename itself must reach the disk too; a folder that cannot be synced (some network file systems) is no failure.
+  // The rename itself must reach the disk too; a folder that cannot be synced (some network file systems) is no
+  // failure.
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   if (const int number = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); number >= 0) {
     ::fsync(number);

@@ -30,11 +30,13 @@ std::pair<std::size_t, std::size_t> placeOf(std::string_view text, std::size_t o
 
 void format(const Json& value, std::size_t indentation, std::string& out) {
   std::string flat = value.dump(-1, ' ', false);
-  const bool nested = value.is_structured() && std::any_of(value.begin(), value.end(), [](const Json& child) {
-                        return child.is_structured() && !child.empty() &&
-                               std::any_of(child.begin(), child.end(), [](const Json& leaf) { return leaf.is_structured(); });
-                      });
-  if (!value.is_structured() || value.empty() || (!nested && indentation + flat.size() + value.size() * 2 < kWidth && indentation > 0)) {
+  const bool nested =
+      value.is_structured() && std::any_of(value.begin(), value.end(), [](const Json& child) {
+        return child.is_structured() && !child.empty() &&
+               std::any_of(child.begin(), child.end(), [](const Json& leaf) { return leaf.is_structured(); });
+      });
+  if (!value.is_structured() || value.empty() ||
+      (!nested && indentation + flat.size() + value.size() * 2 < kWidth && indentation > 0)) {
     // Readable on one line: a blank after each comma and colon that stands outside of a string.
     bool inString = false;
     for (std::size_t i = 0; i < flat.size(); ++i) {
@@ -89,7 +91,8 @@ Json parseJson(std::string_view text, const std::string& name) {
     } else if (c == '[' || c == '{') {
       if (++depth > kDeepest) {
         const auto [line, column] = placeOf(text, i);
-        throwError(ErrorCode::badProject, "{} line {}, column {}: nested deeper than {} levels", name, line, column, kDeepest);
+        throwError(ErrorCode::badProject, "{} line {}, column {}: nested deeper than {} levels", name, line, column,
+                   kDeepest);
       }
     } else if (c == ']' || c == '}') {
       --depth;
@@ -97,7 +100,8 @@ Json parseJson(std::string_view text, const std::string& name) {
   }
   try {
     Json value = Json::parse(text, watch);
-    if (!duplicate.empty()) throwError(ErrorCode::badProject, "{}: the key \"{}\" stands twice in one object", name, duplicate);
+    if (!duplicate.empty())
+      throwError(ErrorCode::badProject, "{}: the key \"{}\" stands twice in one object", name, duplicate);
     return value;
   } catch (const Json::parse_error& fault) {
     const auto [line, column] = placeOf(text, fault.byte > 0 ? fault.byte - 1 : 0);

@@ -2,10 +2,9 @@
 // JSON with stable key order. Numbers that JSON has no word for are written as text: "nan", "inf", "-inf".
 // Include this in .cpp files; headers that only name the type include <nlohmann/json_fwd.hpp> through json_fwd.h.
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json.hpp>
 
 #include "engine/base/json_fwd.h"
 

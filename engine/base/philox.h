@@ -1,6 +1,6 @@
 #pragma once
-// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11): random numbers as a pure function of
-// (seed, name, counter), so that weights, dropout and shuffling never depend on rank, thread or order.
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC11): random numbers as a pure function
+// of (seed, name, counter), so that weights, dropout and shuffling never depend on rank, thread or order.
 #include <array>
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// Samples stay as they came: the program that opens or trains one puts its own files elsewhere. A folder of samples is known by the
-// marker in it, so that a sample of any clone or package is known to any program, wherever that lies.
+// Samples stay as they came: the program that opens or trains one puts its own files elsewhere. A folder of samples is
+// known by the marker in it, so that a sample of any clone or package is known to any program, wherever that lies.
 #include <filesystem>
 
 namespace loom {

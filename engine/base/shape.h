@@ -1,5 +1,6 @@
 #pragma once
-// The extents of a tensor, outermost first. Images are C x H x W per sample; a program's activations lead with N, the batch.
+// The extents of a tensor, outermost first. Images are C x H x W per sample; a program's activations lead with N, the
+// batch.
 #include <cstdint>
 #include <initializer_list>
 #include <string>

@@ -5,7 +5,9 @@
 namespace loom {
 
 std::string singular(std::string_view several) {
-  const auto ends = [&](std::string_view end) { return several.size() > end.size() && several.substr(several.size() - end.size()) == end; };
+  const auto ends = [&](std::string_view end) {
+    return several.size() > end.size() && several.substr(several.size() - end.size()) == end;
+  };
   const auto without = [&](std::size_t letters) { return std::string(several.substr(0, several.size() - letters)); };
   if (several == "axes" || ends(" axes")) return without(2) + "is";
   if (ends("ies")) return without(3) + "y";

@@ -126,21 +126,28 @@ std::string nearestKey(std::string_view key, const std::vector<std::string>& kno
   };
   const std::string slip = nearest(last(key), lasts);
   std::string meant = slip.empty() ? std::string() : first([&](const std::string& each) { return each == slip; });
-  if (meant.empty() && wanted.size() > 1) meant = first([&](const std::string& each) { return initials(each) == wanted; });
+  if (meant.empty() && wanted.size() > 1)
+    meant = first([&](const std::string& each) { return initials(each) == wanted; });
   if (meant.empty() && wanted.size() > 2)
-    meant = first([&](const std::string& each) { return squeezed(each).starts_with(wanted) || beginsWord(each, wanted); });
-  if (meant.empty()) meant = first([&](const std::string& each) { return each.size() > 3 && wanted.starts_with(squeezed(each)); });
+    meant =
+        first([&](const std::string& each) { return squeezed(each).starts_with(wanted) || beginsWord(each, wanted); });
+  if (meant.empty())
+    meant = first([&](const std::string& each) { return each.size() > 3 && wanted.starts_with(squeezed(each)); });
   return meant;
 }
 
-std::string unknownKey(std::string_view key, const std::vector<std::string>& known, const std::vector<std::string>& elsewhere) {
+std::string unknownKey(std::string_view key, const std::vector<std::string>& known,
+                       const std::vector<std::string>& elsewhere) {
   constexpr std::size_t kFew = 12;
   std::vector<std::string> all = known;
   all.insert(all.end(), elsewhere.begin(), elsewhere.end());
   std::string rest = "nothing has a key here";
-  if (const std::string near = nearestKey(key, all); !near.empty()) rest = fmt::format("did you mean '{}'?", near);
-  else if (known.size() > kFew) rest = fmt::format("none of the {} that are known is like it", all.size());
-  else if (!known.empty()) rest = fmt::format("known are {}", fmt::join(known, ", "));
+  if (const std::string near = nearestKey(key, all); !near.empty())
+    rest = fmt::format("did you mean '{}'?", near);
+  else if (known.size() > kFew)
+    rest = fmt::format("none of the {} that are known is like it", all.size());
+  else if (!known.empty())
+    rest = fmt::format("known are {}", fmt::join(known, ", "));
   return fmt::format("unknown key '{}': {}", clipped(key), rest);
 }
 

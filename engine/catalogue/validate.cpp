@@ -173,7 +173,8 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
   for (const auto& [key, value] : given.items()) {
     if (entry.field(key) || std::find(ignored.begin(), ignored.end(), key) != ignored.end()) continue;
     problems.push_back({Severity::error, key,
-                        keys.empty() ? fmt::format("unknown key '{}': {} has no fields", clipped(key), entry.id) : unknownKey(key, keys),
+                        keys.empty() ? fmt::format("unknown key '{}': {} has no fields", clipped(key), entry.id)
+                                     : unknownKey(key, keys),
                         std::nullopt});
   }
   for (const Field& field : entry.fields) {

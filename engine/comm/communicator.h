@@ -15,7 +15,8 @@
 
 namespace loom {
 
-// What this process does now, for whoever watches over it from another thread. Texts are literals, or kept here by lasting().
+// What this process does now, for whoever watches over it from another thread. Texts are literals, or kept here by
+// lasting().
 struct CollectiveActivity {
   std::atomic<std::uint64_t> entered{0}, left{0};  // collectives, on all groups
   std::atomic<const char*> operation{"none"};      // "all-reduce"
@@ -23,7 +24,8 @@ struct CollectiveActivity {
   std::atomic<std::int64_t> step{0};               // of the training, 0 = before the first
   std::atomic<std::uint64_t> progress{0};          // counts anything that shows that the rank moves on
 
-  // The same text, there as long as this: who watches may still read the subject of an exchange that has ended. Any thread.
+  // The same text, there as long as this: who watches may still read the subject of an exchange that has ended. Any
+  // thread.
   const char* lasting(const std::string& text);
 
  private:

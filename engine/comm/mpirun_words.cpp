@@ -27,15 +27,14 @@ void MpirunWords::hear(std::string_view line) {
   static const std::regex killed(R"(process rank (\d+) with PID (\d+) on node (\S+) exited on signal (\d+))");
   static const std::regex lost(R"(Remote daemon:.* on node (\S+))");
   // srun's.
-  static const std::regex task(R"(srun: error: (\S+): tasks? (\d+)\S*: (Killed|Terminated|Segmentation fault|Aborted|Bus error))");
+  static const std::regex task(
+      R"(srun: error: (\S+): tasks? (\d+)\S*: (Killed|Terminated|Segmentation fault|Aborted|Bus error))");
   static const std::regex exited(R"(Process name: \[\S+,(\d+)\])");  // [[4711,1],0] or [prterun-host-4711@1,0]
   static const std::regex severed(R"(Socket closed.* reported by process \[\d+,(\d+)\])");
   std::smatch match;
   if (!m_killed && std::regex_search(text, match, killed))
-    m_killed = Killed{.rank = std::stoi(match[1]),
-                      .process = std::stol(match[2]),
-                      .host = match[3],
-                      .signal = std::stoi(match[4])};
+    m_killed = Killed{
+        .rank = std::stoi(match[1]), .process = std::stol(match[2]), .host = match[3], .signal = std::stoi(match[4])};
   if (!m_killed && std::regex_search(text, match, task))
     m_killed = Killed{.rank = std::stoi(match[2]), .process = 0, .host = match[1], .signal = signalNamed(match[3])};
   if (m_lostHost.empty() && std::regex_search(text, match, lost)) m_lostHost = match[1];

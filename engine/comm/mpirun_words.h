@@ -1,6 +1,6 @@
 #pragma once
-// What mpirun says when a job goes wrong, in the words of every release of Open MPI that is known (4.1, and 5, whose mpirun
-// is prterun and breaks its sentences into lines), and what Slurm's srun says.
+// What mpirun says when a job goes wrong, in the words of every release of Open MPI that is known (4.1, and 5, whose
+// mpirun is prterun and breaks its sentences into lines), and what Slurm's srun says.
 #include <optional>
 #include <set>
 #include <string>
@@ -24,7 +24,8 @@ class MpirunWords {
   const std::optional<Killed>& killed() const { return m_killed; }  // by a signal; the first that it told
   const std::string& lostHost() const { return m_lostHost; }        // empty: none
   const std::optional<int>& exited() const { return m_exited; }     // the rank that ended with a code of its own
-  // Ranks to which a connection was closed: another's process had ended, and Open MPI 5 lets the first that notices end the job.
+  // Ranks to which a connection was closed: another's process had ended, and Open MPI 5 lets the first that notices end
+  // the job.
   const std::set<int>& severed() const { return m_severed; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The one place that knows how oneDNN is called, and what its releases call differently: what is asked for is written as
-// release 3 takes it, and told to release 2 in its words. Primitives run on one thread each (the pool divides the
+// The one place that knows how oneDNN is called, and what its releases call differently: what is asked for is written
+// as release 3 takes it, and told to release 2 in its words. Primitives run on one thread each (the pool divides the
 // batch), scratchpads come from the arena, and arguments are bound before the first step.
 #include <oneapi/dnnl/dnnl_version.h>
 
@@ -33,8 +33,8 @@ auto withDnnl(const std::string& what, F&& call) {
   }
 }
 
-// What a primitive is made of: its arguments in the order of release 3, from the kind of propagation or the algorithm to
-// the padding.
+// What a primitive is made of: its arguments in the order of release 3, from the kind of propagation or the algorithm
+// to the padding.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc describeForward(const dnnl::primitive_attr& attributes,
                                                    const Arguments&... arguments) {

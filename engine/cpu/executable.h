@@ -64,7 +64,7 @@ class CpuExecutable final : public Executable {
   std::vector<StoredTensor*> m_updated;  // changed in place by a step
   StepState m_step;
   StepNumber m_newest = 0;
-  double m_earlier = 0;  // seconds of one of its first steps
+  double m_earlier = 0;                 // seconds of one of its first steps
   std::vector<std::uint64_t> m_packed;  // by task of the prologue: the version of the weight that it packed last
   std::vector<std::size_t> m_due;       // tasks of this step's prologue
   std::atomic<std::size_t> m_nextTask{0};

@@ -17,8 +17,8 @@ namespace loom::cpu {
 
 // Memory for each thread alone, by Worker::thread, or by the index of a part of a stage whose parts are whole or which
 // share what a part makes for itself; in a later phase, too. One piece of memory a thread, the same for all operations:
-// what another core wrote last comes line by line. A core also looks ahead beyond the end of what it uses, and would take
-// from another one's cache what that is about to write: so these pieces are further apart than that.
+// what another core wrote last comes line by line. A core also looks ahead beyond the end of what it uses, and would
+// take from another one's cache what that is about to write: so these pieces are further apart than that.
 class Rooms {
  public:
   Rooms() = default;

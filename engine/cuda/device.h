@@ -1,7 +1,7 @@
 #pragma once
 // One GPU, as this room needs it. Behind it stands the module loom_cuda.so (module_device.h), or in tests a fake that
-// runs late, in an order of its own, and checks (tests/engine/cuda/fake). One thread. Errors are Error(device) with what
-// was asked, and what the vendor's library said.
+// runs late, in an order of its own, and checks (tests/engine/cuda/fake). One thread. Errors are Error(device) with
+// what was asked, and what the vendor's library said.
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -14,12 +14,12 @@
 namespace loom::cuda {
 
 struct DeviceFacts {
-  std::string name;              // "NVIDIA H200"
-  int computeCapability = 0;     // 90 for 9.0
+  std::string name;           // "NVIDIA H200"
+  int computeCapability = 0;  // 90 for 9.0
   int multiprocessors = 0;
-  std::size_t memoryBytes = 0;   // of the device, all of it
-  std::size_t freeBytes = 0;     // when it was asked
-  std::string pci;               // where it is plugged in, "0000:3B:00.0"; empty where that is not known
+  std::size_t memoryBytes = 0;  // of the device, all of it
+  std::size_t freeBytes = 0;    // when it was asked
+  std::string pci;              // where it is plugged in, "0000:3B:00.0"; empty where that is not known
 };
 
 // Work in one stream happens in order; between streams an event orders it.
@@ -56,8 +56,9 @@ class Device {
 
   virtual std::unique_ptr<Event> makeEvent() = 0;
   virtual void record(Stream stream, Event& event) = 0;
-  virtual void wait(Stream stream, const Event& event) = 0;  // the stream waits; one that was never recorded is an error
-  virtual void synchronise(const Event& event) = 0;          // the host waits
+  virtual void wait(Stream stream,
+                    const Event& event) = 0;         // the stream waits; one that was never recorded is an error
+  virtual void synchronise(const Event& event) = 0;  // the host waits
   virtual void synchronise(Stream stream) = 0;
 
   // What is enqueued between, on this stream and on those that wait for it and are waited for again, is kept instead of

@@ -211,8 +211,7 @@ const CudaExecutable::Result& CudaExecutable::result(std::string_view name) cons
 double CudaExecutable::scalarResult(std::string_view name, StepNumber step) const {
   const Result& found = result(name);
   const Shape& shape = m_program.tensor(found.tensor).shape;
-  if (shape.elements() != 1)
-    throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name, shape.toString());
+  if (shape.elements() != 1) throwError(ErrorCode::internal, "result '{}' is {}, not a scalar", name, shape.toString());
   double value = 0;
   copyResult(name, std::span(&value, 1), step);
   return value;

@@ -239,7 +239,7 @@ class ModuleDevice final : public Device {
   EngineChoice m_choice;
   Timing m_timing;
   std::map<std::string, Planned> m_plans;
-  std::map<std::string, int> m_products;  // the engine's place
+  std::map<std::string, int> m_products;            // the engine's place
   std::vector<std::weak_ptr<StreamRanks>> m_ranks;  // that exchanged on its streams
 };
 

@@ -99,7 +99,9 @@ class Plan {
   // empty Operand.
   Operand read(TensorId id, const Layout& layout, DataType type);
   // The same in the tensor's own type, and in the plain layout.
-  Operand read(TensorId id, const Layout& layout) { return read(id, layout, id == kNoTensor ? DataType::f32 : tensor(id).type); }
+  Operand read(TensorId id, const Layout& layout) {
+    return read(id, layout, id == kNoTensor ? DataType::f32 : tensor(id).type);
+  }
   Operand read(TensorId id) { return read(id, id == kNoTensor ? Layout{} : plainLayout(shape(id).rank())); }
   // Room for a result in the tensor's own type. A parameter's gradient is delivered to the store behind the operation.
   Operand write(TensorId id, const Layout& layout);
@@ -108,8 +110,8 @@ class Plan {
   void alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout);
   void mayOverwrite(TensorId output, TensorId input) { m_buffers.mayOverwrite(output, input); }
 
-  Operand scratch(std::size_t bytes);                              // during this operation
-  Operand shared(const std::string& key, std::size_t bytes);      // from one operation to another
+  Operand scratch(std::size_t bytes);                         // during this operation
+  Operand shared(const std::string& key, std::size_t bytes);  // from one operation to another
   bool hasShared(const std::string& key) const { return m_buffers.hasShared(key); }
   // Numbers that are there before the first step and never change: offsets, tables.
   Operand constant(std::vector<std::byte> content);
@@ -128,7 +130,10 @@ class Plan {
               MakeArguments arguments) {
     using Arguments = std::invoke_result_t<MakeArguments>;
     static_assert(std::is_trivially_copyable_v<Arguments>);
-    stage({.kernel = name, .implementation = "own", .reads = std::move(reads), .writes = std::move(writes),
+    stage({.kernel = name,
+           .implementation = "own",
+           .reads = std::move(reads),
+           .writes = std::move(writes),
            .bind = [name, launch, arguments]() mutable -> Call {
              KernelCall call{name, launch, std::vector<std::byte>(sizeof(Arguments))};
              const Arguments values = arguments();
@@ -206,7 +211,8 @@ class Plan {
   int m_conversions = 0;
 };
 
-// Blocks of 256 threads for so many elements, one thread each, as far as a grid may reach; kernels stride over the rest.
+// Blocks of 256 threads for so many elements, one thread each, as far as a grid may reach; kernels stride over the
+// rest.
 Launch overElements(std::int64_t elements, std::int64_t perThread = 1);
 // "relu" and bf16: "relu.bf16".
 std::string named(std::string_view kernel, DataType type);

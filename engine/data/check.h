@@ -56,20 +56,20 @@ struct Fault {
 struct CheckOptions {
   std::map<std::string, std::int64_t> classes;  // label variables of the network: 0 <= label < classes
   std::vector<std::string> targets;  // variables that the network learns to give; empty = told by likelyTarget()
-  std::filesystem::path other;                  // the dataset that must not share samples with this one; empty = none
-  std::size_t listed = 100;                     // findings listed of each kind; all are counted
-  bool readFiles = true;                        // false: only whether they are there
+  std::filesystem::path other;       // the dataset that must not share samples with this one; empty = none
+  std::size_t listed = 100;          // findings listed of each kind; all are counted
+  bool readFiles = true;             // false: only whether they are there
   int threads = 0;
   std::function<bool(const CacheProgress&)> progress;  // false cancels (Error stopped)
 };
 
 struct CheckReport {
-  std::vector<Fault> faults;                          // by severity, then by line
-  std::array<std::int64_t, kFaultKinds> counts{};     // exact, by kind
-  std::int64_t rows = 0;                              // read, good or not
-  Schema schema;                                      // as far as it could be told
+  std::vector<Fault> faults;                       // by severity, then by line
+  std::array<std::int64_t, kFaultKinds> counts{};  // exact, by kind
+  std::int64_t rows = 0;                           // read, good or not
+  Schema schema;                                   // as far as it could be told
   std::int64_t count(FaultKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
-  std::int64_t errors = 0, warnings = 0;              // exact
+  std::int64_t errors = 0, warnings = 0;  // exact
   bool ok() const { return errors == 0; }
   Json toJson() const;
 };

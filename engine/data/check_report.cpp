@@ -130,8 +130,9 @@ void groupTextColumns(CheckedRows& all) {
       if (found == all.words.end()) continue;
       all.report.counts[static_cast<std::size_t>(kind)] -= found->second;
       all.report.errors -= found->second;
-      std::erase_if(all.report.faults,
-                    [kind, &column = column](const Fault& fault) { return fault.kind == kind && fault.column == column; });
+      std::erase_if(all.report.faults, [kind, &column = column](const Fault& fault) {
+        return fault.kind == kind && fault.column == column;
+      });
     }
     std::string some;
     for (std::size_t i = 0; i < std::min<std::size_t>(words.size(), 3); ++i)

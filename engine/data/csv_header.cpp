@@ -133,8 +133,7 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
       continue;
     }
     if (cells.size() == 1 && cell.find_first_of(";\t") != std::string::npos) {
-      fault(headerFault({}, fmt::format("the header is one cell, {}", toldText(cell)),
-                        "cells are separated by commas",
+      fault(headerFault({}, fmt::format("the header is one cell, {}", toldText(cell)), "cells are separated by commas",
                         "save the CSV with commas instead of semicolons or tabs, and decimal points in numbers"));
       continue;
     }

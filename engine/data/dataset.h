@@ -18,14 +18,15 @@ enum class VariableKind { image, scalar, vector, matrix, wave };
 std::string_view toString(VariableKind kind);
 
 struct Variable {
-  std::string name;     // "x"
-  std::string label;    // "image", as the header's text after the colon; of a vector that of its first element
+  std::string name;   // "x"
+  std::string label;  // "image", as the header's text after the colon; of a vector that of its first element
   VariableKind kind = VariableKind::scalar;
-  Shape shape;          // of one sample, as stored: image C x H x W, wave samples x channels, scalar {1}; may differ by row only
-                        // where `varying` (clips that crop and pad make equal), in axis 0 only, and is then that of the longest
+  Shape
+      shape;  // of one sample, as stored: image C x H x W, wave samples x channels, scalar {1}; may differ by row only
+              // where `varying` (clips that crop and pad make equal), in axis 0 only, and is then that of the longest
   bool varying = false;
-  DataType type = DataType::f32;  // as stored: u8 images, f32 numbers
-  std::int64_t shortest = 0;      // varying: the smallest extent of axis 0; else shape[0]
+  DataType type = DataType::f32;           // as stored: u8 images, f32 numbers
+  std::int64_t shortest = 0;               // varying: the smallest extent of axis 0; else shape[0]
   std::vector<std::string> elementLabels;  // vectors: the header's text of each element
 };
 
@@ -46,12 +47,13 @@ class Dataset {
   // Raw bytes of one variable of one row as stored, and its shape (that of the schema unless varying). Valid while the
   // dataset lives. Throws Error(badData) with row and column.
   virtual std::span<const std::byte> read(std::int64_t row, std::size_t variable, Shape* shape = nullptr) const = 0;
-  // Throws Error(badData) when what read() gave can no longer be trusted: the cache was cut short or its disk failed while
-  // it was in use. Cheap; the loader asks after every batch.
+  // Throws Error(badData) when what read() gave can no longer be trusted: the cache was cut short or its disk failed
+  // while it was in use. Cheap; the loader asks after every batch.
   virtual void verify() const {}
   // The row of the file that `row` is: another where only some rows are used. Rises with `row`.
   virtual std::int64_t sourceRow(std::int64_t row) const { return row; }
-  // Of all samples in order (run.json's data facts): equal for equal samples wherever they came from. Empty when not known.
+  // Of all samples in order (run.json's data facts): equal for equal samples wherever they came from. Empty when not
+  // known.
   virtual std::string contentHash() const { return {}; }
 };
 
@@ -61,14 +63,16 @@ struct CacheProgress {
 };
 
 struct OpenOptions {
-  std::filesystem::path cacheFolder;  // empty = beside the CSV in ".gradloom-cache"; of a sample, or where that cannot be, in the user's cache folder
+  std::filesystem::path cacheFolder;  // empty = beside the CSV in ".gradloom-cache"; of a sample, or where that cannot
+                                      // be, in the user's cache folder
   int threads = 0;                    // decoders; 0 = cores
   std::function<bool(const CacheProgress&)> progress;  // called now and then; false cancels (Error stopped)
 };
 
-// Opens a CSV through its packed, memory-mapped cache, building it first where it is missing or older than what it was made
-// of. One builder at a time: others wait for it. A path that ends in ".pack" is opened as such a cache, without its sources.
-// Throws Error(badData, missingFile, diskFull) at the first fault, with line and column; checkDataset() (check.h) reports all.
+// Opens a CSV through its packed, memory-mapped cache, building it first where it is missing or older than what it was
+// made of. One builder at a time: others wait for it. A path that ends in ".pack" is opened as such a cache, without
+// its sources. Throws Error(badData, missingFile, diskFull) at the first fault, with line and column; checkDataset()
+// (check.h) reports all.
 std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const OpenOptions& options = {});
 
 // Whether openDataset() would find the cache fresh, and where it lies: the editor asks before it shows a wait.
@@ -78,8 +82,9 @@ std::filesystem::path cachePath(const std::filesystem::path& csv, const OpenOpti
 // The schema from the header and the first row alone: opens at once however large the file. size() is not known then.
 Schema peekSchema(const std::filesystem::path& csv);
 
-// Rows [first, first + count) of a dataset; a negative `first` counts from the end, a negative `count` means all that follow.
-// Throws Error(badProject) where the range is empty or reaches beyond the end.
-std::shared_ptr<const Dataset> selectRows(std::shared_ptr<const Dataset> dataset, std::int64_t first, std::int64_t count = -1);
+// Rows [first, first + count) of a dataset; a negative `first` counts from the end, a negative `count` means all that
+// follow. Throws Error(badProject) where the range is empty or reaches beyond the end.
+std::shared_ptr<const Dataset> selectRows(std::shared_ptr<const Dataset> dataset, std::int64_t first,
+                                          std::int64_t count = -1);
 
 }  // namespace loom

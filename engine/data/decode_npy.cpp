@@ -17,7 +17,7 @@ struct NpyHeader {
 };
 
 [[noreturn]] void refuseNpy(std::string found, std::string wanted,
-                         std::string remedy = "write it again with numpy.save()") {
+                            std::string remedy = "write it again with numpy.save()") {
   throw DecodeError("the NumPy array " + std::move(found), std::move(wanted), std::move(remedy));
 }
 
@@ -49,7 +49,7 @@ NpyHeader parseHeader(std::string_view text) {
   if ((!real && !whole && !boolean) ||
       (header.order != '<' && header.order != '>' && header.order != '|' && header.order != '='))
     refuseNpy(fmt::format("has elements of type {}", quotedText(type)),
-           "integers, floats of 2, 4 or 8 bytes, or booleans are read", "convert it with array.astype('float32')");
+              "integers, floats of 2, 4 or 8 bytes, or booleans are read", "convert it with array.astype('float32')");
   const std::string_view fortran = valueOf(text, "fortran_order");
   header.fortran = fortran.starts_with("True");
   if (!header.fortran && !fortran.starts_with("False"))

@@ -39,7 +39,8 @@ class PickedRows : public Dataset {
 
 float scalarAt(const Dataset& dataset, std::int64_t row, std::size_t variable) {
   const auto bytes = dataset.read(row, variable);
-  if (dataset.schema().variables[variable].type == DataType::u8) return static_cast<float>(std::to_integer<int>(bytes[0]));
+  if (dataset.schema().variables[variable].type == DataType::u8)
+    return static_cast<float>(std::to_integer<int>(bytes[0]));
   float value;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
@@ -49,16 +50,19 @@ float scalarAt(const Dataset& dataset, std::int64_t row, std::size_t variable) {
 std::vector<std::vector<std::int64_t>> rowsByClass(const Dataset& dataset, const std::string& by) {
   std::vector<std::vector<std::int64_t>> classes(1);
   const int variable = by.empty() ? -1 : dataset.schema().indexOf(by);
-  if (!by.empty() && (variable < 0 || dataset.schema().variables[static_cast<std::size_t>(variable)].kind != VariableKind::scalar))
-    throwError(ErrorCode::badProject, "the split keeps the shares of '{}', but the dataset has no such column of classes", by);
+  if (!by.empty() &&
+      (variable < 0 || dataset.schema().variables[static_cast<std::size_t>(variable)].kind != VariableKind::scalar))
+    throwError(ErrorCode::badProject,
+               "the split keeps the shares of '{}', but the dataset has no such column of classes", by);
   for (std::int64_t row = 0; row < dataset.size(); ++row) {
     std::size_t index = 0;
     if (variable >= 0) {
       const float value = scalarAt(dataset, row, static_cast<std::size_t>(variable));
       if (value < 0 || value != std::floor(value) || value >= kMostLabels)
-        throwError(ErrorCode::badProject,
-                   "the split keeps the shares of '{}', but its values are no classes: row {} has {}; split without classes",
-                   by, row + 1, value);
+        throwError(
+            ErrorCode::badProject,
+            "the split keeps the shares of '{}', but its values are no classes: row {} has {}; split without classes",
+            by, row + 1, value);
       index = static_cast<std::size_t>(value);
     }
     if (classes.size() <= index) classes.resize(index + 1);
@@ -71,7 +75,8 @@ std::vector<std::vector<std::int64_t>> rowsByClass(const Dataset& dataset, const
 
 std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset, const HoldOut& how) {
   if (!(how.share > 0 && how.share < 1))
-    throwError(ErrorCode::badProject, "{} of the rows are to be held out, but a share between 0 and 1 is possible", how.share);
+    throwError(ErrorCode::badProject, "{} of the rows are to be held out, but a share between 0 and 1 is possible",
+               how.share);
   std::vector<bool> held(static_cast<std::size_t>(dataset->size()), false);
   std::int64_t count = 0;
   const auto classes = rowsByClass(*dataset, how.by);
@@ -79,8 +84,7 @@ std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset
     const std::vector<std::int64_t>& rows = classes[c];
     const auto all = static_cast<std::int64_t>(rows.size());
     if (all < 2) continue;  // a single one stays where it can be learnt
-    const std::int64_t taken =
-        std::clamp<std::int64_t>(std::llround(static_cast<double>(all) * how.share), 1, all - 1);
+    const std::int64_t taken = std::clamp<std::int64_t>(std::llround(static_cast<double>(all) * how.share), 1, all - 1);
     const EpochOrder order(all, how.shuffled, how.seed, static_cast<std::int64_t>(c));
     for (std::int64_t i = all - taken; i < all; ++i)
       held[static_cast<std::size_t>(rows[static_cast<std::size_t>(order[i])])] = true;
@@ -93,9 +97,10 @@ std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset
   rows.reserve(static_cast<std::size_t>(how.held ? count : dataset->size() - count));
   for (std::int64_t row = 0; row < dataset->size(); ++row)
     if (held[static_cast<std::size_t>(row)] == how.held) rows.push_back(row);
-  return std::make_shared<PickedRows>(std::move(dataset), std::move(rows),
-                                      fmt::format("[{} {} of {}, {} by '{}']", how.held ? "held" : "rest", how.share,
-                                                  count, how.shuffled ? fmt::format("seed {}", how.seed) : "last", how.by));
+  return std::make_shared<PickedRows>(
+      std::move(dataset), std::move(rows),
+      fmt::format("[{} {} of {}, {} by '{}']", how.held ? "held" : "rest", how.share, count,
+                  how.shuffled ? fmt::format("seed {}", how.seed) : "last", how.by));
 }
 
 std::vector<std::int64_t> countClasses(const Dataset& dataset, std::size_t variable) {
@@ -111,8 +116,9 @@ std::vector<std::int64_t> countClasses(const Dataset& dataset, std::size_t varia
   return areClasses(facts, counts) ? counts : std::vector<std::int64_t>();
 }
 
-std::vector<Fault> loneClasses(const std::string& column, const std::vector<std::int64_t>& here, std::string_view hereName,
-                               const std::vector<std::int64_t>& there, std::string_view thereName) {
+std::vector<Fault> loneClasses(const std::string& column, const std::vector<std::int64_t>& here,
+                               std::string_view hereName, const std::vector<std::int64_t>& there,
+                               std::string_view thereName) {
   std::vector<Fault> faults;
   const auto tell = [&](const std::vector<std::int64_t>& has, std::string_view hasName,
                         const std::vector<std::int64_t>& lacks, std::string_view lacksName) {
@@ -127,9 +133,10 @@ std::vector<Fault> loneClasses(const std::string& column, const std::vector<std:
     // A part with hardly a row for each class cannot have them all.
     std::int64_t rows = 0;
     for (const std::int64_t count : lacks) rows += count;
-    const std::string which = lone < all ? fmt::format("{} of the {} classes of {} {} not", lone, all, hasName, lone == 1 ? "is" : "are")
-                              : all == 1 ? fmt::format("the one class of {} is not", hasName)
-                                         : fmt::format("none of the {} classes of {} is", all, hasName);
+    const std::string which =
+        lone < all ? fmt::format("{} of the {} classes of {} {} not", lone, all, hasName, lone == 1 ? "is" : "are")
+        : all == 1 ? fmt::format("the one class of {} is not", hasName)
+                   : fmt::format("none of the {} classes of {} is", all, hasName);
     const bool few = rows < 2 * static_cast<std::int64_t>(all);
     faults.push_back({.kind = FaultKind::loneClass,
                       .severity = few ? FaultSeverity::info : FaultSeverity::warning,
@@ -144,7 +151,8 @@ std::vector<Fault> loneClasses(const std::string& column, const std::vector<std:
   return faults;
 }
 
-std::vector<Fault> loneClasses(const Dataset& here, std::string_view hereName, const Dataset& there, std::string_view thereName) {
+std::vector<Fault> loneClasses(const Dataset& here, std::string_view hereName, const Dataset& there,
+                               std::string_view thereName) {
   std::vector<Fault> faults;
   for (std::size_t v = 0; v < here.schema().variables.size(); ++v) {
     const Variable& variable = here.schema().variables[v];

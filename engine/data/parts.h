@@ -1,6 +1,6 @@
 #pragma once
-// A dataset in two parts: one that is held out for validation, and the rest. Which row belongs to which is a function of
-// the seed and the rows alone, so both parts, every rank and every later run agree without a file that says so.
+// A dataset in two parts: one that is held out for validation, and the rest. Which row belongs to which is a function
+// of the seed and the rows alone, so both parts, every rank and every later run agree without a file that says so.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,10 +11,10 @@
 namespace loom {
 
 struct HoldOut {
-  double share = 0.1;       // of the rows (of each class, with `by`); at least one row, never all
-  bool held = false;        // the part that is held out; false: the rest
-  bool shuffled = true;     // false: the last rows are held out
-  std::string by;           // a variable of classes, whose shares stay the same in both parts; empty: rows as they come
+  double share = 0.1;    // of the rows (of each class, with `by`); at least one row, never all
+  bool held = false;     // the part that is held out; false: the rest
+  bool shuffled = true;  // false: the last rows are held out
+  std::string by;        // a variable of classes, whose shares stay the same in both parts; empty: rows as they come
   std::uint64_t seed = 1;
 };
 
@@ -24,10 +24,13 @@ std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset
 // Samples of each class of a scalar variable; empty when its values are no classes.
 std::vector<std::int64_t> countClasses(const Dataset& dataset, std::size_t variable);
 
-// A warning where classes stand in one of two parts alone (an info where the other has hardly a row for each); else nothing.
-std::vector<Fault> loneClasses(const std::string& column, const std::vector<std::int64_t>& here, std::string_view hereName,
-                               const std::vector<std::int64_t>& there, std::string_view thereName);
+// A warning where classes stand in one of two parts alone (an info where the other has hardly a row for each); else
+// nothing.
+std::vector<Fault> loneClasses(const std::string& column, const std::vector<std::int64_t>& here,
+                               std::string_view hereName, const std::vector<std::int64_t>& there,
+                               std::string_view thereName);
 // The same for every label column that both have.
-std::vector<Fault> loneClasses(const Dataset& here, std::string_view hereName, const Dataset& there, std::string_view thereName);
+std::vector<Fault> loneClasses(const Dataset& here, std::string_view hereName, const Dataset& there,
+                               std::string_view thereName);
 
 }  // namespace loom

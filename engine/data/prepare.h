@@ -63,8 +63,8 @@ class Preparation {
   std::uint64_t m_seed;
   std::vector<WindowStep> m_steps;
   std::vector<std::vector<float>> m_borders;  // by step
-  std::vector<float> m_scale, m_shift;  // by channel
-  bool m_uniform = true;                // one scale and shift for all channels
+  std::vector<float> m_scale, m_shift;        // by channel
+  bool m_uniform = true;                      // one scale and shift for all channels
 };
 
 }  // namespace loom

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kMostWords = 10'000;
 
-std::string variableOf(const std::string& header) { return header.substr(0, header.find(':')); }
+std::string variableOf(const std::string& header) {
+  return header.substr(0, header.find(':'));
+}
 
 // The header's variable names are paths' parts here: what could not stand in a file name is left out.
 std::string asFileName(std::string text) {
@@ -26,7 +28,8 @@ std::filesystem::path freeCopy(const std::filesystem::path& csv) {
   std::string stem = csv.stem().string();
   if (const auto clean = stem.rfind(".clean"); clean != std::string::npos) stem.resize(clean);
   for (int number = 1;; ++number) {
-    const auto path = csv.parent_path() / fmt::format("{}.clean{}.csv", stem, number == 1 ? std::string() : std::to_string(number));
+    const auto path =
+        csv.parent_path() / fmt::format("{}.clean{}.csv", stem, number == 1 ? std::string() : std::to_string(number));
     if (!std::filesystem::exists(path)) return path;
   }
 }
@@ -49,7 +52,8 @@ struct Rewrite {
   std::set<std::int64_t> skipped;
 };
 
-std::int64_t writeCopy(const std::filesystem::path& from, const std::filesystem::path& to, const Rewrite& how, std::vector<std::string> header) {
+std::int64_t writeCopy(const std::filesystem::path& from, const std::filesystem::path& to, const Rewrite& how,
+                       std::vector<std::string> header) {
   std::int64_t rows = 0;
   writeFileAtomically(to, [&](const Append& append) {
     std::string text;
@@ -70,7 +74,8 @@ std::int64_t writeCopy(const std::filesystem::path& from, const std::filesystem:
       std::vector<std::string> changed = cells;
       for (const auto& [column, words] : how.numbers)
         if (column < changed.size())
-          if (const auto found = words.find(changed[column]); found != words.end()) changed[column] = std::to_string(found->second);
+          if (const auto found = words.find(changed[column]); found != words.end())
+            changed[column] = std::to_string(found->second);
       put(changed);
       ++rows;
       return true;
@@ -120,12 +125,15 @@ std::vector<std::string> readRecords(const std::filesystem::path& csv, const Rec
   return header;
 }
 
-std::map<std::string, std::vector<std::string>> wordsOf(const std::filesystem::path& csv, const std::vector<std::string>& columns) {
-  const std::vector<std::string> header = readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
+std::map<std::string, std::vector<std::string>> wordsOf(const std::filesystem::path& csv,
+                                                        const std::vector<std::string>& columns) {
+  const std::vector<std::string> header =
+      readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
   std::map<std::size_t, std::set<std::string>> found;
   for (const std::string& column : columns) {
     const auto at = std::find(header.begin(), header.end(), column);
-    if (at == header.end()) throwError(ErrorCode::badArgument, "{} has no column '{}'", csv.filename().string(), column);
+    if (at == header.end())
+      throwError(ErrorCode::badArgument, "{} has no column '{}'", csv.filename().string(), column);
     found[static_cast<std::size_t>(at - header.begin())];
   }
   readRecords(csv, [&](std::int64_t, const std::vector<std::string>& cells) {
@@ -143,17 +151,20 @@ RepairedCsv repairCsv(const std::filesystem::path& csv, const Repair& repair) {
   result.csv = freeCopy(csv);
   std::vector<std::string> encoded;
   for (const auto& [column, known] : repair.encode) encoded.push_back(column);
-  const std::vector<std::string> header = readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
+  const std::vector<std::string> header =
+      readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
   const auto indexOf = [&](const std::string& column) {
     const auto at = std::find(header.begin(), header.end(), column);
-    if (at == header.end()) throwError(ErrorCode::badArgument, "{} has no column '{}'", csv.filename().string(), column);
+    if (at == header.end())
+      throwError(ErrorCode::badArgument, "{} has no column '{}'", csv.filename().string(), column);
     return static_cast<std::size_t>(at - header.begin());
   };
   Rewrite how;
   for (const std::string& column : repair.leaveOut) how.left.insert(indexOf(column));
   for (const auto& [column, words] : wordsOf(csv, encoded)) {
     if (words.size() > kMostWords)
-      throwError(ErrorCode::badData, "column '{}' has more than {} different words, which are no classes; leave it out", column, kMostWords);
+      throwError(ErrorCode::badData, "column '{}' has more than {} different words, which are no classes; leave it out",
+                 column, kMostWords);
     std::vector<std::string> classes = repair.encode.at(column);
     for (const std::string& word : words)
       if (std::find(classes.begin(), classes.end(), word) == classes.end()) classes.push_back(word);
@@ -165,15 +176,18 @@ RepairedCsv repairCsv(const std::filesystem::path& csv, const Repair& repair) {
   result.rows = writeCopy(csv, result.csv, how, header);
   result.skipped = static_cast<std::int64_t>(repair.skip.size());
   if (repair.skipFaulty) {
-    // Line numbers of the copy may differ from the file's (blank lines are gone): the copy is what is looked at and written.
+    // Line numbers of the copy may differ from the file's (blank lines are gone): the copy is what is looked at and
+    // written.
     Rewrite rest;
     rest.skipped = faultyLines(result.csv);
     result.skipped += static_cast<std::int64_t>(rest.skipped.size());
     if (static_cast<std::int64_t>(rest.skipped.size()) == result.rows) {
       std::filesystem::remove(result.csv);
-      throwError(ErrorCode::badData, "every row of {} has a fault: mend or leave out the columns at fault first", csv.filename().string());
+      throwError(ErrorCode::badData, "every row of {} has a fault: mend or leave out the columns at fault first",
+                 csv.filename().string());
     }
-    const std::vector<std::string> now = readRecords(result.csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
+    const std::vector<std::string> now =
+        readRecords(result.csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
     if (!rest.skipped.empty()) result.rows = writeCopy(result.csv, result.csv, rest, now);
   }
   const std::string before = csv.stem().string() + ".";
@@ -183,7 +197,8 @@ RepairedCsv repairCsv(const std::filesystem::path& csv, const Repair& repair) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(before) || !name.ends_with(".classes.txt")) continue;
     const auto copy = result.csv.parent_path() / (result.csv.stem().string() + "." + name.substr(before.size()));
-    if (name.find(".clean", before.size() - 1) == std::string::npos) std::filesystem::copy_file(entry.path(), copy, std::filesystem::copy_options::skip_existing, ignored);
+    if (name.find(".clean", before.size() - 1) == std::string::npos)
+      std::filesystem::copy_file(entry.path(), copy, std::filesystem::copy_options::skip_existing, ignored);
   }
   for (const auto& [column, words] : result.classes) {
     std::string text;

@@ -236,8 +236,8 @@ std::vector<VariableStats> measure(const Dataset& dataset, const StatsOptions& o
       for (const Running& channel : merged) stats.channels.push_back(channel.moments());
     }
     std::vector<std::vector<std::int64_t>> bins(static_cast<std::size_t>(kPieces), std::vector<std::int64_t>(kBins, 0));
-    const bool flat = (variable.kind == VariableKind::vector || variable.kind == VariableKind::scalar) && variable.type == DataType::f32 &&
-                      stats.channels.size() <= kMostElements;
+    const bool flat = (variable.kind == VariableKind::vector || variable.kind == VariableKind::scalar) &&
+                      variable.type == DataType::f32 && stats.channels.size() <= kMostElements;
     if (flat) stats.elements.assign(stats.channels.size(), std::vector<std::int64_t>(kElementBins, 0));
     std::vector<std::vector<std::vector<std::int64_t>>> elements(static_cast<std::size_t>(kPieces), stats.elements);
     forPieces(threads, [&](std::int64_t p) {

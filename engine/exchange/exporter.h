@@ -1,6 +1,6 @@
 #pragma once
-// A network with its weights, for other tools. Every function writes atomically, answers the files that it wrote, and throws Error
-// (badProject where the network is not sound or a layer has no counterpart there, diskFull, inputOutput).
+// A network with its weights, for other tools. Every function writes atomically, answers the files that it wrote, and
+// throws Error (badProject where the network is not sound or a layer has no counterpart there, diskFull, inputOutput).
 #include <filesystem>
 #include <map>
 #include <string>
@@ -18,19 +18,21 @@ struct ExportedWeight {
 
 struct ExportSource {
   Project project;
-  std::string network;                            // which of its networks
-  std::map<std::string, ExportedWeight> weights;  // by the name of the parameter or state ("stage1/0/conv_a/weight"), each of the network's
+  std::string network;  // which of its networks
+  std::map<std::string, ExportedWeight>
+      weights;  // by the name of the parameter or state ("stage1/0/conv_a/weight"), each of the network's
 };
 
 // Weights and states under our names: what start_from reads again.
 std::vector<std::filesystem::path> exportSafetensors(const ExportSource& source, const std::filesystem::path& file);
-// A script `file` with the network as a torch.nn.Module, in evaluation as it predicts here, and its weights beside it under the names of
-// its state_dict (NAME.safetensors). It needs torch alone.
+// A script `file` with the network as a torch.nn.Module, in evaluation as it predicts here, and its weights beside it
+// under the names of its state_dict (NAME.safetensors). It needs torch alone.
 std::vector<std::filesystem::path> exportPyTorch(const ExportSource& source, const std::filesystem::path& file);
-// Network and weights for prediction, without losses and metrics (engine/exchange/onnx). A batch of 0 is left open in the file.
-// `carried`: the project travels along as a text of the file, with its units, repeats, places and notes, so that importing it here gives
-// the same project again.
+// Network and weights for prediction, without losses and metrics (engine/exchange/onnx). A batch of 0 is left open in
+// the file. `carried`: the project travels along as a text of the file, with its units, repeats, places and notes, so
+// that importing it here gives the same project again.
 enum class Carried { project, nothing };
-std::vector<std::filesystem::path> exportOnnx(const ExportSource& source, const std::filesystem::path& file, std::int64_t batch = 0, Carried carried = Carried::project);
+std::vector<std::filesystem::path> exportOnnx(const ExportSource& source, const std::filesystem::path& file,
+                                              std::int64_t batch = 0, Carried carried = Carried::project);
 
 }  // namespace loom

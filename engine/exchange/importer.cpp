@@ -45,20 +45,26 @@ std::string placeOf(const ReportItem& item) {
 
 std::string_view toString(ReportItem::Kind kind) {
   switch (kind) {
-    case Kind::translated: return "translated";
-    case Kind::converted: return "converted";
-    case Kind::ignored: return "ignored";
-    case Kind::untranslatable: return "untranslatable";
+    case Kind::translated:
+      return "translated";
+    case Kind::converted:
+      return "converted";
+    case Kind::ignored:
+      return "ignored";
+    case Kind::untranslatable:
+      return "untranslatable";
   }
   return "";
 }
 
-void ImportReport::add(ReportItem::Kind kind, std::string network, std::string layer, std::string node, std::string sentence) {
+void ImportReport::add(ReportItem::Kind kind, std::string network, std::string layer, std::string node,
+                       std::string sentence) {
   items.push_back({kind, std::move(network), std::move(layer), std::move(node), std::move(sentence)});
 }
 
 std::size_t ImportReport::count(ReportItem::Kind kind) const {
-  return static_cast<std::size_t>(std::count_if(items.begin(), items.end(), [kind](const ReportItem& item) { return item.kind == kind; }));
+  return static_cast<std::size_t>(
+      std::count_if(items.begin(), items.end(), [kind](const ReportItem& item) { return item.kind == kind; }));
 }
 
 const Importer* findImporter(const std::filesystem::path& file) {
@@ -81,8 +87,8 @@ void writeImported(const Imported& imported, const std::filesystem::path& file) 
   const std::filesystem::path weights = file.parent_path() / imported.weightsFile;
   for (const std::filesystem::path& each : {file, imported.weightsFile.empty() ? file : weights})
     if (std::error_code none; std::filesystem::exists(std::filesystem::symlink_status(each, none)))
-      throwError(ErrorCode::badArgument, "{} is there already, and an import overwrites nothing: name another file with --out",
-                 each.string());
+      throwError(ErrorCode::badArgument,
+                 "{} is there already, and an import overwrites nothing: name another file with --out", each.string());
   if (!imported.weightsFile.empty()) {
     std::vector<TensorFile::Tensor> tensors;
     for (const ImportedWeight& weight : imported.weights) tensors.push_back({weight.name, weight.shape, weight.values});

@@ -1,7 +1,7 @@
 #pragma once
-// Projects of other tools. An importer reads a file, translates what it holds into a project of ours and tells what became of each of
-// its layers: nothing is dropped in silence. Importers stand in one table; what sniffs a file as its own runs it.
-// They only read: the caller writes the project, and the weights beside it, where a person wants them.
+// Projects of other tools. An importer reads a file, translates what it holds into a project of ours and tells what
+// became of each of its layers: nothing is dropped in silence. Importers stand in one table; what sniffs a file as its
+// own runs it. They only read: the caller writes the project, and the weights beside it, where a person wants them.
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -17,9 +17,10 @@ namespace loom {
 
 struct ReportItem {
   enum class Kind {
-    translated,     // the same arithmetic here
-    converted,      // said otherwise here (another convention, other layers), to the same effect or as near as the sentence tells
-    ignored,        // without effect on what is computed, or without a counterpart that a training needs
+    translated,  // the same arithmetic here
+    converted,  // said otherwise here (another convention, other layers), to the same effect or as near as the sentence
+                // tells
+    ignored,    // without effect on what is computed, or without a counterpart that a training needs
     untranslatable  // lost: the project lacks it, and a person has to mend it
   };
   Kind kind = Kind::translated;
@@ -48,9 +49,9 @@ struct ImportedWeight {
   std::vector<float> values;
 };
 
-// `project` reads sound where the source is: checkProject() may still tell of what the report calls untranslatable, and of files of
-// data that are not where the source says. Weights, where there are any, are to be written to `weightsFile` beside the project:
-// its setting `start_from` names that file.
+// `project` reads sound where the source is: checkProject() may still tell of what the report calls untranslatable, and
+// of files of data that are not where the source says. Weights, where there are any, are to be written to `weightsFile`
+// beside the project: its setting `start_from` names that file.
 struct Imported {
   Project project;
   std::vector<ImportedWeight> weights;
@@ -60,18 +61,19 @@ struct Imported {
 
 struct ImportRequest {
   std::filesystem::path file;
-  const std::atomic<bool>* stop = nullptr;      // true: Error(stopped) soon
-  std::function<void(double share)> progress;   // 0 to 1, now and then, on the caller's thread
+  const std::atomic<bool>* stop = nullptr;     // true: Error(stopped) soon
+  std::function<void(double share)> progress;  // 0 to 1, now and then, on the caller's thread
 };
 
 struct Importer {
   std::string id;                       // "sdcproj"
   std::string label;                    // "Neural Network Console project"
   std::vector<std::string> extensions;  // ".sdcproj": for the dialogue of files
-  // Whether the file is of this kind: its first bytes (up to kSniffBytes) and its name without folder. Cheap, never throws.
+  // Whether the file is of this kind: its first bytes (up to kSniffBytes) and its name without folder. Cheap, never
+  // throws.
   bool (*sniff)(std::string_view bytes, std::string_view name);
-  // Throws Error(badData, missingFile, newerVersion, stopped) where the file as a whole cannot be read. Whatever the bytes are: no
-  // crash, no hang, and memory in proportion to the file.
+  // Throws Error(badData, missingFile, newerVersion, stopped) where the file as a whole cannot be read. Whatever the
+  // bytes are: no crash, no hang, and memory in proportion to the file.
   Imported (*run)(const ImportRequest& request);
 };
 
@@ -83,8 +85,8 @@ const Importer* findImporter(const std::filesystem::path& file);
 // With the importer that takes the file. Throws Error(badData) naming what can be imported where none does.
 Imported importFile(const ImportRequest& request);
 
-// Writes the project to `file` and its weights beside it, both atomically and neither over a file that exists (Error(badArgument)):
-// a project is never overwritten by an import.
+// Writes the project to `file` and its weights beside it, both atomically and neither over a file that exists
+// (Error(badArgument)): a project is never overwritten by an import.
 void writeImported(const Imported& imported, const std::filesystem::path& file);
 
 // What a person reads: a line of counts, then what was not simply translated, layer by layer.

@@ -14,10 +14,17 @@ namespace {
 
 // What a tensor is within its layer, whoever named it.
 std::string roleOf(std::string_view leaf) {
-  static const std::map<std::string, std::string, std::less<>> roles = {
-      {"gamma", "weight"},        {"scale", "weight"},         {"kernel", "weight"},        {"beta", "bias"},
-      {"offset", "bias"},         {"running_mean", "mean"},    {"moving_mean", "mean"},     {"running_var", "variance"},
-      {"moving_variance", "variance"}, {"running_variance", "variance"}, {"var", "variance"}};
+  static const std::map<std::string, std::string, std::less<>> roles = {{"gamma", "weight"},
+                                                                        {"scale", "weight"},
+                                                                        {"kernel", "weight"},
+                                                                        {"beta", "bias"},
+                                                                        {"offset", "bias"},
+                                                                        {"running_mean", "mean"},
+                                                                        {"moving_mean", "mean"},
+                                                                        {"running_var", "variance"},
+                                                                        {"moving_variance", "variance"},
+                                                                        {"running_variance", "variance"},
+                                                                        {"var", "variance"}};
   const auto found = roles.find(leaf);
   return found == roles.end() ? std::string(leaf) : found->second;
 }
@@ -109,7 +116,8 @@ class Matcher {
     for (std::size_t i = 0; i < m_used.size(); ++i)
       if (!m_used[i]) m_match.leftOver.push_back(i);
     for (auto* pairs : {&m_match.pairs, &m_match.shapeDiffers})
-      std::sort(pairs->begin(), pairs->end(), [](const WeightPair& a, const WeightPair& b) { return a.parameter < b.parameter; });
+      std::sort(pairs->begin(), pairs->end(),
+                [](const WeightPair& a, const WeightPair& b) { return a.parameter < b.parameter; });
     return std::move(m_match);
   }
 
@@ -125,7 +133,8 @@ class Matcher {
     std::map<std::string_view, std::size_t> tensors;
     for (std::size_t i = 0; i < m_tensors.size(); ++i) tensors.emplace(m_tensors[i].name, i);
     for (std::size_t i = 0; i < m_parameters.size(); ++i)
-      if (const auto found = tensors.find(m_parameters[i].name); found != tensors.end()) pair(i, found->second, MatchedBy::name);
+      if (const auto found = tensors.find(m_parameters[i].name); found != tensors.end())
+        pair(i, found->second, MatchedBy::name);
   }
 
   void byPath() {
@@ -165,7 +174,9 @@ class Matcher {
       for (const auto& [text, members] : alike)
         for (const std::size_t member : members) call(member);
     };
-    eachPlaceable([&](std::size_t a) { eachPlaceable([&](std::size_t b) { before[b] += numberedBefore(theirs[a], theirs[b]); }); });
+    eachPlaceable([&](std::size_t a) {
+      eachPlaceable([&](std::size_t b) { before[b] += numberedBefore(theirs[a], theirs[b]); });
+    });
 
     std::vector<std::pair<const Module*, const Module*>> found;
     const Module* last = nullptr;
@@ -175,8 +186,9 @@ class Matcher {
       const std::vector<std::size_t> nearest = nearestOf(members->second, theirs, before, last);
       if (nearest.empty()) continue;
       if (nearest.size() > 1) {
-        m_match.doubt = fmt::format("{} could be {} or {}: shapes and order leave more than one answer, so it and what follows are not matched",
-                                    joined(module), joined(theirs[nearest[0]]), joined(theirs[nearest[1]]));
+        m_match.doubt = fmt::format(
+            "{} could be {} or {}: shapes and order leave more than one answer, so it and what follows are not matched",
+            joined(module), joined(theirs[nearest[0]]), joined(theirs[nearest[1]]));
         break;
       }
       last = &theirs[nearest[0]];
@@ -236,17 +248,23 @@ bool isWeightName(std::string_view tensor) {
   return tensor.find('#') == tensor.npos && !tensor.ends_with("num_batches_tracked");
 }
 
-std::string matchText(const WeightMatch& match, std::span<const NamedShape> parameters, std::span<const NamedShape> tensors) {
-  const auto byOrder = std::count_if(match.pairs.begin(), match.pairs.end(), [](const WeightPair& pair) { return pair.by == MatchedBy::order; });
-  std::string text = fmt::format("{} matched{}, {} of another shape, {} missing, {} left over\n", counted(static_cast<std::int64_t>(match.pairs.size()), "weights"),
+std::string matchText(const WeightMatch& match, std::span<const NamedShape> parameters,
+                      std::span<const NamedShape> tensors) {
+  const auto byOrder = std::count_if(match.pairs.begin(), match.pairs.end(),
+                                     [](const WeightPair& pair) { return pair.by == MatchedBy::order; });
+  std::string text = fmt::format("{} matched{}, {} of another shape, {} missing, {} left over\n",
+                                 counted(static_cast<std::int64_t>(match.pairs.size()), "weights"),
                                  byOrder ? fmt::format(" ({} by their order)", byOrder) : "", match.shapeDiffers.size(),
                                  match.missing.size(), match.leftOver.size());
   if (!match.doubt.empty()) text += "  " + match.doubt + "\n";
   for (const WeightPair& pair : match.shapeDiffers)
-    text += fmt::format("  {} is {}, but {} of the file is {}\n", parameters[pair.parameter].name, parameters[pair.parameter].shape.toString(),
-                        tensors[pair.tensor].name, tensors[pair.tensor].shape.toString());
-  for (const std::size_t index : match.missing) text += fmt::format("  missing: {} {}\n", parameters[index].name, parameters[index].shape.toString());
-  for (const std::size_t index : match.leftOver) text += fmt::format("  left over: {} {}\n", tensors[index].name, tensors[index].shape.toString());
+    text += fmt::format("  {} is {}, but {} of the file is {}\n", parameters[pair.parameter].name,
+                        parameters[pair.parameter].shape.toString(), tensors[pair.tensor].name,
+                        tensors[pair.tensor].shape.toString());
+  for (const std::size_t index : match.missing)
+    text += fmt::format("  missing: {} {}\n", parameters[index].name, parameters[index].shape.toString());
+  for (const std::size_t index : match.leftOver)
+    text += fmt::format("  left over: {} {}\n", tensors[index].name, tensors[index].shape.toString());
   return text;
 }
 

@@ -114,8 +114,8 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
       given ? Initializer{.kind = InitializerKind::given,
                           .values = std::make_shared<const std::vector<double>>(values.reals("weights"))}
             : weightInitializer(values, fan);
-  const TensorId weight = parts::weightInUse(
-      arguments, parts::parameter(arguments, "weight", shape, ParameterKind::weight, initializer));
+  const TensorId weight =
+      parts::weightInUse(arguments, parts::parameter(arguments, "weight", shape, ParameterKind::weight, initializer));
   TensorId bias = kNoTensor;
   if (values.boolean("bias"))
     bias = parts::parameter(arguments, "bias", {channels}, ParameterKind::bias, biasInitializer(values, fan));

@@ -44,7 +44,8 @@ Entry entry() {
                    .important = true},
                   {.key = "variable",
                    .label = "Column",
-                   .help = "Column (or vector of columns) of the dataset that this Input takes; absent: the one that is called like this node.",
+                   .help = "Column (or vector of columns) of the dataset that this Input takes; absent: the one that "
+                           "is called like this node.",
                    .type = FieldType::text,
                    .defaultValue = nullptr,
                    .optional = true,

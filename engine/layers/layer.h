@@ -14,7 +14,8 @@ namespace loom {
 struct ShapeArguments {
   std::string id;
   const Values& values;
-  std::span<const Shape> inputs;  // of one sample, in the order of the entry's ports; a port that takes several gives several
+  std::span<const Shape>
+      inputs;  // of one sample, in the order of the entry's ports; a port that takes several gives several
 };
 
 struct LowerArguments {

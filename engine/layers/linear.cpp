@@ -47,8 +47,8 @@ std::pair<std::vector<std::int64_t>, std::int64_t> split(const Values& values, c
   const std::int64_t kept = values.integer("base_axis");
   const auto rank = static_cast<std::int64_t>(input.rank());
   if (kept >= std::max<std::int64_t>(rank, 1))
-    throw LayerError(fmt::format("'base_axis' keeps {}, but the input {} has only {}, and one must be left", counted(kept, "axes"),
-                                 parts::shapeText(input), rank),
+    throw LayerError(fmt::format("'base_axis' keeps {}, but the input {} has only {}, and one must be left",
+                                 counted(kept, "axes"), parts::shapeText(input), rank),
                      "base_axis", std::max<std::int64_t>(rank - 1, 0));
   const std::vector<std::int64_t> axes(input.begin(), input.begin() + kept);
   return {axes, Shape(std::vector<std::int64_t>(input.begin() + kept, input.end())).elements()};

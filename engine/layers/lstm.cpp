@@ -12,7 +12,8 @@ Entry entry() {
   entry.category = entry.icon = "recurrentAttention";
   entry.aliases = {"LongShortTermMemory"};
   for (const char* name : {"RNN", "Recurrent"})
-    entry.relatives.push_back({name, "would be a plain recurrence without gates, which is not there: write \"LSTM\" or \"GRU\""});
+    entry.relatives.push_back(
+        {name, "would be a plain recurrence without gates, which is not there: write \"LSTM\" or \"GRU\""});
   entry.summary = "Reads a sequence step by step and remembers: a state with gates that decide what is kept.";
   entry.help =
       "With σ the sigmoid and ⊙ the product value by value, at each step t: i = σ(Wi x + Ui h + bi), f = σ(Wf x + Uf "

@@ -7,8 +7,8 @@
 #include "engine/data/check.h"
 #include "engine/data/import.h"
 #include "engine/data/stats.h"
-#include "engine/run/console.h"
 #include "engine/loom/verbs.h"
+#include "engine/run/console.h"
 #include "engine/run/exit_code.h"
 
 namespace loom {
@@ -44,8 +44,7 @@ std::function<bool(const CacheProgress&)> counting(const std::function<bool(std:
 int tellImport(Console& console, const ImportResult& result) {
   console.line(fmt::format("{} in {}", counted(result.rows, "rows"), result.csv.string()));
   if (!result.classes.empty())
-    console.line(
-        fmt::format("{}: {} ... {}", counted(static_cast<std::int64_t>(result.classes.size()), "classes"),
+    console.line(fmt::format("{}: {} ... {}", counted(static_cast<std::int64_t>(result.classes.size()), "classes"),
                              result.classes.front(), result.classes.back()));
   return kExitDone;
 }
@@ -116,8 +115,10 @@ int importIdxPaths(Console& console, const DataArguments& given, const std::atom
   }
   const std::vector<IdxPair> pairs = findIdxPairs(given.images);
   if (pairs.empty() || !given.labels.empty())
-    throwError(ErrorCode::badArgument, "{}: name a folder with pairs such as train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz, "
-               "or a file of images and a file of labels", given.images);
+    throwError(ErrorCode::badArgument,
+               "{}: name a folder with pairs such as train-images-idx3-ubyte.gz and train-labels-idx1-ubyte.gz, "
+               "or a file of images and a file of labels",
+               given.images);
   for (const IdxPair& pair : pairs)
     tellImport(console, importIdx(pair.images, pair.labels, std::filesystem::path(given.out) / pair.name, options));
   return kExitDone;
@@ -129,7 +130,8 @@ void addDataImport(CLI::App& data, Session& session) {
   auto given = std::make_shared<DataArguments>();
   const auto out = [given](CLI::App* format) { format->add_option("--out", given->out, "Folder to make")->required(); };
   CLI::App* idx = verb->add_subcommand("idx", "IDX files, as MNIST comes in, plain or .gz");
-  idx->add_option("IMAGES", given->images, "A file of images, or a folder with pairs such as train-images-idx3-ubyte.gz")
+  idx->add_option("IMAGES", given->images,
+                  "A file of images, or a folder with pairs such as train-images-idx3-ubyte.gz")
       ->required();
   idx->add_option("LABELS", given->labels, "The file of labels; not with a folder");
   out(idx);

@@ -2,9 +2,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/words.h"
-#include "engine/run/console.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
+#include "engine/run/console.h"
 #include "engine/run/exit_code.h"
 #include "engine/training/trained_run.h"
 
@@ -38,7 +38,8 @@ int evaluate(const RunArguments& given, const std::atomic<bool>& stop) {
     return kExitDone;
   }
   fmt::print("dataset     {} ({})\ncheckpoint  {} (step {})\nloss        {:.6f}\n", run.evaluated(),
-             counted(static_cast<std::int64_t>(measured.samples), "samples"), run.checkpoint().filename().string(), run.step(), measured.loss);
+             counted(static_cast<std::int64_t>(measured.samples), "samples"), run.checkpoint().filename().string(),
+             run.step(), measured.loss);
   for (const auto& [name, value] : measured.metrics) fmt::print("{:<11} {:.6f}\n", name, value);
   return kExitDone;
 }

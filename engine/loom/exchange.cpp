@@ -25,7 +25,8 @@ struct ImportArguments {
 };
 
 std::string firstNetwork(const Project& project) {
-  if (!project.training.updates.empty() && project.network(project.training.updates[0].network)) return project.training.updates[0].network;
+  if (!project.training.updates.empty() && project.network(project.training.updates[0].network))
+    return project.training.updates[0].network;
   if (project.networks.empty()) throwError(ErrorCode::badProject, "the project has no network");
   return project.networks[0].name;
 }
@@ -36,15 +37,16 @@ int layOver(const ImportArguments& given) {
   const std::string name = given.network.empty() ? firstNetwork(project) : given.network;
   const TensorFile file(given.file);
   std::vector<NamedShape> parameters, tensors;
-  for (const Parameter& parameter : lower(flatNetwork(project, name), {}).parameters) parameters.push_back({parameter.name, parameter.shape});
+  for (const Parameter& parameter : lower(flatNetwork(project, name), {}).parameters)
+    parameters.push_back({parameter.name, parameter.shape});
   for (const TensorFile::Tensor& tensor : file.tensors())
     if (isWeightName(tensor.name)) tensors.push_back({tensor.name, tensor.shape});
   const WeightMatch match = matchWeights(parameters, tensors);
   if (given.json)
     fmt::print("{}\n", toJson(match, parameters, tensors).dump(2));
   else
-    fmt::print("{}to begin with them: loom train {} --set start_from={}\n", matchText(match, parameters, tensors), given.over,
-               std::filesystem::absolute(given.file).string());
+    fmt::print("{}to begin with them: loom train {} --set start_from={}\n", matchText(match, parameters, tensors),
+               given.over, std::filesystem::absolute(given.file).string());
   return kExitDone;
 }
 
@@ -67,7 +69,9 @@ int import(const ImportArguments& given, const std::atomic<bool>& stop) {
   if (out.empty())
     fmt::print("nothing was written: name a project with --out\n");
   else
-    fmt::print("written to {}{}\n", out.string(), imported.weightsFile.empty() ? "" : ", weights to " + (out.parent_path() / imported.weightsFile).string());
+    fmt::print(
+        "written to {}{}\n", out.string(),
+        imported.weightsFile.empty() ? "" : ", weights to " + (out.parent_path() / imported.weightsFile).string());
   return kExitDone;
 }
 
@@ -84,10 +88,12 @@ ExportSource sourceOf(const ExportArguments& given) {
     source.project = readRunDescription(run).project;
     auto checkpoint = findCheckpoint(run, given.which == "last" ? Which::last : Which::best);
     if (!checkpoint) checkpoint = findCheckpoint(run, Which::last);
-    if (!checkpoint) throwError(ErrorCode::missingFile, "the run {} has no checkpoint to export; train it first", run.path.string());
+    if (!checkpoint)
+      throwError(ErrorCode::missingFile, "the run {} has no checkpoint to export; train it first", run.path.string());
     const TensorFile file(*checkpoint);
     for (const TensorFile::Tensor& tensor : file.tensors())
-      if (isWeightName(tensor.name)) source.weights[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
+      if (isWeightName(tensor.name))
+        source.weights[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
     source.network = given.network.empty() ? firstNetwork(source.project) : given.network;
     return source;
   }
@@ -98,8 +104,10 @@ ExportSource sourceOf(const ExportArguments& given) {
   ParameterStore store(settings.seed);
   store.ensure(lower(flatNetwork(source.project, source.network), {}).parameters);
   if (!settings.startFrom.empty())
-    startFrom(store, {.file = std::filesystem::absolute(file).parent_path() / settings.startFrom, .parameters = settings.startFromParameters});
-  for (const auto& entry : store.entries()) source.weights[entry->parameter.name] = {entry->parameter.shape, entry->value.values()};
+    startFrom(store, {.file = std::filesystem::absolute(file).parent_path() / settings.startFrom,
+                      .parameters = settings.startFromParameters});
+  for (const auto& entry : store.entries())
+    source.weights[entry->parameter.name] = {entry->parameter.shape, entry->value.values()};
   return source;
 }
 
@@ -113,15 +121,20 @@ std::int64_t batchOf(const std::string& word) {
 
 int exportTo(const ExportArguments& given) {
   if (given.onnx.empty() && given.safetensors.empty() && given.pytorch.empty())
-    throwError(ErrorCode::badArgument, "name what to export to: --onnx FILE, --safetensors FILE or --pytorch FILE.py; drawings are exported by the IDE and by `gradloom export`");
+    throwError(ErrorCode::badArgument,
+               "name what to export to: --onnx FILE, --safetensors FILE or --pytorch FILE.py; drawings are exported by "
+               "the IDE and by `gradloom export`");
   const ExportSource source = sourceOf(given);
   const auto write = [&](const std::string& file, auto writer) {
     if (file.empty()) return;
-    for (const std::filesystem::path& each : writer(source, std::filesystem::absolute(file))) fmt::print("written to {}\n", each.string());
+    for (const std::filesystem::path& each : writer(source, std::filesystem::absolute(file)))
+      fmt::print("written to {}\n", each.string());
   };
   write(given.safetensors, exportSafetensors);
   write(given.pytorch, exportPyTorch);
-  write(given.onnx, [&](const ExportSource& from, const std::filesystem::path& file) { return exportOnnx(from, file, batchOf(given.batch), given.bare ? Carried::nothing : Carried::project); });
+  write(given.onnx, [&](const ExportSource& from, const std::filesystem::path& file) {
+    return exportOnnx(from, file, batchOf(given.batch), given.bare ? Carried::nothing : Carried::project);
+  });
   return kExitDone;
 }
 
@@ -129,10 +142,13 @@ int exportTo(const ExportArguments& given) {
 
 void addImport(CLI::App& app, Session& session) {
   auto given = std::make_shared<ImportArguments>();
-  CLI::App* verb = app.add_subcommand("import", "A project of another tool as a .loom, with a report of what became of each layer");
+  CLI::App* verb =
+      app.add_subcommand("import", "A project of another tool as a .loom, with a report of what became of each layer");
   verb->add_option("FILE", given->file, "What to import; or a .safetensors with --over")->required();
-  verb->add_option("--out", given->out, "The .loom to write, and weights beside it; never over a file that exists")->type_name("PROJECT.loom");
-  verb->add_option("--over", given->over, "Says which weights of FILE would go where in this project")->type_name("PROJECT");
+  verb->add_option("--out", given->out, "The .loom to write, and weights beside it; never over a file that exists")
+      ->type_name("PROJECT.loom");
+  verb->add_option("--over", given->over, "Says which weights of FILE would go where in this project")
+      ->type_name("PROJECT");
   verb->add_option("--network", given->network, "With --over: of the project; by default the one that is trained");
   verb->add_flag("--json", given->json, "The report as one JSON object");
   verb->callback([&session, given] { session.chosen = [&session, given] { return import(*given, session.stop); }; });
@@ -143,12 +159,17 @@ void addExport(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("export", "A trained run, or a project as it would begin, for other tools");
   verb->add_option("SOURCE", given->source, "The folder of a run, or a .loom")->required();
   verb->add_option("--network", given->network, "Of the project; by default the one that is trained");
-  verb->add_option("--checkpoint", given->which, "Of a run: best (where there is one) or last")->check(CLI::IsMember({"best", "last"}));
+  verb->add_option("--checkpoint", given->which, "Of a run: best (where there is one) or last")
+      ->check(CLI::IsMember({"best", "last"}));
   verb->add_option("--safetensors", given->safetensors, "Weights under our names")->type_name("FILE");
-  verb->add_option("--pytorch", given->pytorch, "A script with the same network, and its weights beside it")->type_name("FILE.py");
+  verb->add_option("--pytorch", given->pytorch, "A script with the same network, and its weights beside it")
+      ->type_name("FILE.py");
   verb->add_option("--onnx", given->onnx, "Network and weights")->type_name("FILE");
-  verb->add_option("--batch", given->batch, "Of the ONNX file: how many samples it takes at once; free leaves it open")->type_name("N|free");
-  verb->add_flag("--bare", given->bare, "Leave out of the ONNX file the project that it carries otherwise (units, repeats, places, notes, the names of its data)");
+  verb->add_option("--batch", given->batch, "Of the ONNX file: how many samples it takes at once; free leaves it open")
+      ->type_name("N|free");
+  verb->add_flag("--bare", given->bare,
+                 "Leave out of the ONNX file the project that it carries otherwise (units, repeats, places, notes, the "
+                 "names of its data)");
   verb->callback([&session, given] { session.chosen = [given] { return exportTo(*given); }; });
 }
 

@@ -8,7 +8,7 @@ namespace loom {
 
 struct Finding {
   std::string key, value;
-  std::string advice;  // what is wrong with it and what to do; empty: all is well
+  std::string advice;       // what is wrong with it and what to do; empty: all is well
   std::string remedy = {};  // a command that helps, to copy; may be empty
 };
 

@@ -26,7 +26,9 @@ struct PlanArguments {
   int threads = 0;  // of a calibration without a project
 };
 
-void tellMeasuring(const std::string& what) { std::fprintf(stderr, "measuring this processor: %s\n", what.c_str()); }
+void tellMeasuring(const std::string& what) {
+  std::fprintf(stderr, "measuring this processor: %s\n", what.c_str());
+}
 
 // Says the precision where it was left to the machine.
 std::string settle(Project& project, const PrecisionChoice& choice) {

@@ -37,17 +37,21 @@ int check(const ProjectArguments& given) {
     const Network flat = flatNetwork(loaded.project, network.name);
     const Analysis analysis = analyse(flat);
     const std::string layers =
-        isFlat(network) ? std::string() : fmt::format(" ({} written out)", counted(static_cast<std::int64_t>(flat.nodes.size()), "layers"));
+        isFlat(network)
+            ? std::string()
+            : fmt::format(" ({} written out)", counted(static_cast<std::int64_t>(flat.nodes.size()), "layers"));
     fmt::print("network {}: {}{}, {}, {:.3g} multiply-adds a sample\n", network.name,
-               counted(static_cast<std::int64_t>(network.nodes.size()), "nodes"), layers, counted(analysis.parameters, "parameters"),
-               analysis.multiplyAdds);
+               counted(static_cast<std::int64_t>(network.nodes.size()), "nodes"), layers,
+               counted(analysis.parameters, "parameters"), analysis.multiplyAdds);
   }
-  fmt::print("no fault found{}\n", loaded.warnings.empty() ? "" : "; " + counted(static_cast<std::int64_t>(loaded.warnings.size()), "warnings"));
+  fmt::print("no fault found{}\n", loaded.warnings.empty()
+                                       ? ""
+                                       : "; " + counted(static_cast<std::int64_t>(loaded.warnings.size()), "warnings"));
   return kExitDone;
 }
 
-// Each kind of choosable thing with its entries, in the order of the palette. Metrics are layers that are drawn like any other; they
-// have a list of their own, which says how each is read.
+// Each kind of choosable thing with its entries, in the order of the palette. Metrics are layers that are drawn like
+// any other; they have a list of their own, which says how each is read.
 std::vector<std::pair<std::string, std::vector<const Entry*>>> catalogue() {
   std::vector<std::pair<std::string, std::vector<const Entry*>>> kinds;
   kinds.emplace_back("layers", std::vector<const Entry*>());
@@ -111,7 +115,8 @@ void addCheck(CLI::App& app, Session& session) {
 
 void addCatalogue(CLI::App& app, Session& session) {
   auto given = std::make_shared<ProjectArguments>();
-  CLI::App* verb = app.add_subcommand("catalogue", "All layers, metrics, optimizers, schedules, preparation steps and settings");
+  CLI::App* verb =
+      app.add_subcommand("catalogue", "All layers, metrics, optimizers, schedules, preparation steps and settings");
   verb->add_flag("--json", given->json, "One JSON object with every entry whole");
   verb->callback([&session, given] { session.chosen = [given] { return printCatalogue(*given); }; });
 }

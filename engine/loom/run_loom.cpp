@@ -12,7 +12,9 @@
 namespace loom {
 namespace {
 
-int fail(const Error& error) { return tellError("loom", error); }
+int fail(const Error& error) {
+  return tellError("loom", error);
+}
 
 }  // namespace
 

@@ -30,15 +30,18 @@ struct TrainArguments {
 };
 
 std::filesystem::path userData() {
-  if (const char* folder = std::getenv("XDG_DATA_HOME"); folder && *folder) return std::filesystem::path(folder) / "gradloom";
-  if (const char* home = std::getenv("HOME"); home && *home) return std::filesystem::path(home) / ".local/share/gradloom";
+  if (const char* folder = std::getenv("XDG_DATA_HOME"); folder && *folder)
+    return std::filesystem::path(folder) / "gradloom";
+  if (const char* home = std::getenv("HOME"); home && *home)
+    return std::filesystem::path(home) / ".local/share/gradloom";
   return std::filesystem::current_path();
 }
 
-// PROJECT's folder/runs/NAME-001, -002, ...: the first that is free, made here so that two starts never share one. Nothing is written
-// beside a sample.
+// PROJECT's folder/runs/NAME-001, -002, ...: the first that is free, made here so that two starts never share one.
+// Nothing is written beside a sample.
 std::filesystem::path freshRunFolder(const std::filesystem::path& project) {
-  const std::filesystem::path runs = (liesAmongSamples(project) ? userData() : std::filesystem::absolute(project).parent_path()) / "runs";
+  const std::filesystem::path runs =
+      (liesAmongSamples(project) ? userData() : std::filesystem::absolute(project).parent_path()) / "runs";
   std::error_code fault;
   std::filesystem::create_directories(runs, fault);
   for (int number = 1; !fault && number < 1000000; ++number) {
@@ -99,9 +102,10 @@ TrainerOptions optionsFor(const TrainArguments& given, Console* console, const s
     options.projectFile = description.projectFile;
     loaded = checkedProject(parseJson(writeProject(description.project), options.run.runFile().string()),
                             "the run's project", settings);
-    options.moved = findData(loaded.project, options.run, description,
-                             {.given = dataPlaces(given.data),
-                              .projectFile = given.project.empty() ? std::filesystem::path() : projectFile(given.project)});
+    options.moved =
+        findData(loaded.project, options.run, description,
+                 {.given = dataPlaces(given.data),
+                  .projectFile = given.project.empty() ? std::filesystem::path() : projectFile(given.project)});
     options.trainedOn = std::move(description.facts);
     options.startedFrom = std::move(description.startedFrom);
     options.changed = !settings.empty() || !options.moved.empty();
@@ -180,9 +184,7 @@ void settlePrecision(TrainerOptions& options, const Backend& backend, Job& job, 
   if (!isPrecisionAuto(settings)) return;
   std::string precision = "f32";
   if (job.first() && backend.name() != "reference") {
-    const auto tell = [&console](const std::string& what) {
-      console->line("measuring this processor once: " + what);
-    };
+    const auto tell = [&console](const std::string& what) { console->line("measuring this processor once: " + what); };
     const PrecisionChoice choice =
         backend.name() == "cpu"
             ? choosePrecisionOnProcessor(options.project, job.threads(settings.value("threads", 0)), tell)
@@ -246,12 +248,15 @@ void addTrain(CLI::App& app, Session& session) {
   auto given = std::make_shared<TrainArguments>();
   CLI::App* verb = app.add_subcommand("train", "Train a project, into a run folder");
   verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one; may be left out with --resume");
-  verb->add_option("--run", given->run, "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN, of a sample ~/.local/share/gradloom/runs/<name>-NNN");
+  verb->add_option("--run", given->run,
+                   "The run's folder; by default <folder of PROJECT>/runs/<name>-NNN, of a sample "
+                   "~/.local/share/gradloom/runs/<name>-NNN");
   verb->add_option("--set", given->settings,
                    "Change a setting for this run: epochs=3, optimizer.learning_rate=0.1, ...")
       ->type_name("KEY=VALUE")
       ->expected(1, -1);
-  verb->add_option("--data", given->data, "Where the CSV of a dataset lies here, as of a run that was begun on another machine")
+  verb->add_option("--data", given->data,
+                   "Where the CSV of a dataset lies here, as of a run that was begun on another machine")
       ->type_name("NAME=CSV")
       ->expected(1, -1);
   verb->add_option("--device", given->device, "auto, cpu, cuda or reference (slow, in double precision)")

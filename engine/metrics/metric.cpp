@@ -14,6 +14,8 @@ bool isShare(std::string_view layer) {
   return known && known->result.isShare;
 }
 
-bool isMetric(std::string_view layer) { return goalOf(layer) == Goal::higher || isShare(layer); }
+bool isMetric(std::string_view layer) {
+  return goalOf(layer) == Goal::higher || isShare(layer);
+}
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
-// Which way a result is better (what "best" means for a checkpoint, and how a table sorts), and how it is written: as the
-// layer's entry says. By catalogue id or alias; of a layer that is not known: lower, and no share.
+// Which way a result is better (what "best" means for a checkpoint, and how a table sorts), and how it is written: as
+// the layer's entry says. By catalogue id or alias; of a layer that is not known: lower, and no share.
 #include <string_view>
 
 namespace loom {

@@ -31,8 +31,10 @@ Entry entry() {
 std::vector<Shape> shapes(const ShapeArguments& arguments) {
   const std::vector<Shape> result = classMetricShapes(arguments);
   const std::int64_t k = arguments.values.integer("k"), classes = arguments.inputs[0][-1];
-  if (k > classes) throw LayerError(fmt::format("'k' is {}, but there {} only {}", k, classes == 1 ? "is" : "are",
-                                                     counted(classes, "classes")), "k", classes);
+  if (k > classes)
+    throw LayerError(
+        fmt::format("'k' is {}, but there {} only {}", k, classes == 1 ? "is" : "are", counted(classes, "classes")),
+        "k", classes);
   return result;
 }
 

@@ -51,8 +51,8 @@ class ColumnChecker {
     std::vector<std::string> names, free;
     for (const auto& [name, shape] : m_columns.shapes) {
       names.push_back(name);
-      const bool used =
-          std::any_of(inputs.begin(), inputs.end(), [&name = name](const DatasetInput& other) { return other.variable == name; });
+      const bool used = std::any_of(inputs.begin(), inputs.end(),
+                                    [&name = name](const DatasetInput& other) { return other.variable == name; });
       if (!used && shape.elements() == input.shape.elements()) free.push_back(name);
     }
     Problem problem{
@@ -142,10 +142,9 @@ class ColumnChecker {
     add({.network = m_network.name,
          .node = scorer,
          .field = "outputs",
-         .message =
-             fmt::format("{}: gives {}, but '{}' of dataset '{}' has labels up to {}, which is {}", clipped(scorer),
-                         counted(scores, "scores"), input.variable, m_columns.dataset, classes - 1,
-                         counted(classes, "classes")),
+         .message = fmt::format("{}: gives {}, but '{}' of dataset '{}' has labels up to {}, which is {}",
+                                clipped(scorer), counted(scores, "scores"), input.variable, m_columns.dataset,
+                                classes - 1, counted(classes, "classes")),
          .remedy = std::move(remedy)});
   }
 

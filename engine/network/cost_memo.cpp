@@ -9,7 +9,9 @@
 namespace loom {
 namespace {
 
-void append(std::string& key, std::int64_t value) { key.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void append(std::string& key, std::int64_t value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 // The node alone, as in training, for one sample.
 LayerCost lowered(const GraphNode& node, const NodeFacts& facts, const std::vector<DataType>& types) {
@@ -27,17 +29,21 @@ LayerCost lowered(const GraphNode& node, const NodeFacts& facts, const std::vect
   LayerCost cost{facts.outputs, facts.outputValues, 0, {}};
   for (const Operation& operation : program.operations)
     if (operation.op->multiplyAdds)
-      cost.multiplyAdds += operation.op->multiplyAdds(program.specs(operation.inputs), program.specs(operation.outputs), operation.attributes);
+      cost.multiplyAdds += operation.op->multiplyAdds(program.specs(operation.inputs), program.specs(operation.outputs),
+                                                      operation.attributes);
   const std::string prefix = scopeOf(*node.node) + "/";
   for (const Parameter& parameter : program.parameters)
-    cost.weights.push_back({parameter.name.starts_with(prefix) ? parameter.name.substr(prefix.size()) : parameter.name, parameter.shape, parameter.isState});
+    cost.weights.push_back({parameter.name.starts_with(prefix) ? parameter.name.substr(prefix.size()) : parameter.name,
+                            parameter.shape, parameter.isState});
   return cost;
 }
 
 }  // namespace
 
-std::shared_ptr<const LayerCost> CostMemo::of(const GraphNode& node, const std::string& kind, const std::string& network, const std::vector<Shape>& inputs,
-                                              const std::vector<DataType>& types, NodeFacts& facts, std::vector<Problem>& problems) {
+std::shared_ptr<const LayerCost> CostMemo::of(const GraphNode& node, const std::string& kind,
+                                              const std::string& network, const std::vector<Shape>& inputs,
+                                              const std::vector<DataType>& types, NodeFacts& facts,
+                                              std::vector<Problem>& problems) {
   std::string key = kind;
   for (const auto& port : node.inputs) append(key, static_cast<std::int64_t>(port.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -59,7 +65,9 @@ std::shared_ptr<const LayerCost> CostMemo::of(const GraphNode& node, const std::
     m_known.emplace(std::move(key), cost);
     return cost;
   } catch (const Error& error) {
-    problems.push_back({.network = network, .node = node.node->id, .message = fmt::format("{}: {}", clipped(node.node->id), error.message())});
+    problems.push_back({.network = network,
+                        .node = node.node->id,
+                        .message = fmt::format("{}: {}", clipped(node.node->id), error.message())});
     return nullptr;
   }
 }

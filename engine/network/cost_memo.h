@@ -25,9 +25,11 @@ class CostMemo {
  public:
   // Layer and values, as a part of the key: asked for once when a node changes.
   static std::string kindOf(const Node& node) { return node.layer + '\n' + node.values.dump() + '\n'; }
-  // Null when the shapes disagree or lowering fails: `problem` then says so. `types`: whether each input is whole numbers.
-  std::shared_ptr<const LayerCost> of(const GraphNode& node, const std::string& kind, const std::string& network, const std::vector<Shape>& inputs,
-                                      const std::vector<DataType>& types, NodeFacts& facts, std::vector<Problem>& problems);
+  // Null when the shapes disagree or lowering fails: `problem` then says so. `types`: whether each input is whole
+  // numbers.
+  std::shared_ptr<const LayerCost> of(const GraphNode& node, const std::string& kind, const std::string& network,
+                                      const std::vector<Shape>& inputs, const std::vector<DataType>& types,
+                                      NodeFacts& facts, std::vector<Problem>& problems);
 
  private:
   std::unordered_map<std::string, std::shared_ptr<const LayerCost>> m_known;

@@ -1,7 +1,7 @@
 #pragma once
 // flatten() at work. First every use of a unit and every repeat is written out (flattener.cpp), then the wires
-// (flat_wires.cpp), then loops (flat_loops.cpp), then expressions over shapes, in the order in which shapes become known (flat_shapes.cpp).
-// flat_values.cpp finds the values of fields and arguments for all of them.
+// (flat_wires.cpp), then loops (flat_loops.cpp), then expressions over shapes, in the order in which shapes become
+// known (flat_shapes.cpp). flat_values.cpp finds the values of fields and arguments for all of them.
 #include <map>
 #include <memory>
 #include <optional>

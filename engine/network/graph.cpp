@@ -54,7 +54,8 @@ bool isValidId(std::string_view id) {
 
 bool isValidPath(std::string_view path) {
   const auto isNumber = [](std::string_view part) {
-    return !part.empty() && part.size() <= 9 && std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return !part.empty() && part.size() <= 9 &&
+           std::all_of(part.begin(), part.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
   for (std::size_t slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
     if (!isValidId(path.substr(0, slash)) && !isNumber(path.substr(0, slash))) return false;

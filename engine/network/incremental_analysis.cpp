@@ -24,11 +24,14 @@ std::string_view nameOf(PortType type) {
 
 // "Any shape." -> "any shape.": behind a colon.
 std::string inSentence(std::string text) {
-  if (text.size() > 1 && (text[1] == ' ' || (text[1] >= 'a' && text[1] <= 'z')) && text[0] >= 'A' && text[0] <= 'Z') text[0] += 'a' - 'A';
+  if (text.size() > 1 && (text[1] == ' ' || (text[1] >= 'a' && text[1] <= 'z')) && text[0] >= 'A' && text[0] <= 'Z')
+    text[0] += 'a' - 'A';
   return text;
 }
 
-bool sameContent(const Node& a, const Node& b) { return a.layer == b.layer && a.values == b.values && a.shares == b.shares; }
+bool sameContent(const Node& a, const Node& b) {
+  return a.layer == b.layer && a.values == b.values && a.shares == b.shares;
+}
 
 bool sameWires(const Graph& before, const GraphNode& old, const Graph& after, const GraphNode& now) {
   const auto same = [&](const GraphSource& a, const GraphSource& b) {
@@ -83,7 +86,9 @@ class IncrementalAnalysis::State {
     for (const std::size_t i : m_graph->order())
       if (m_leads[i] && m_memory[i].cost)
         for (const LayerCost::Weight& weight : m_memory[i].cost->weights)
-          if (std::string name = scopeOf(m_network.nodes[i]) + "/" + weight.name; !weight.isState && seen.insert(name).second) names.push_back(std::move(name));
+          if (std::string name = scopeOf(m_network.nodes[i]) + "/" + weight.name;
+              !weight.isState && seen.insert(name).second)
+            names.push_back(std::move(name));
     return names;
   }
 
@@ -97,19 +102,22 @@ class IncrementalAnalysis::State {
 
   // What is known of one node as long as nothing that it depends on changes.
   struct Memory {
-    std::string kind;               // of its layer and values
-    bool usable = false;            // its fields are
+    std::string kind;     // of its layer and values
+    bool usable = false;  // its fields are
     bool visited = false;
     std::vector<Problem> fields, shares, habits;
-    std::vector<Found> visit;       // ports and shapes
+    std::vector<Found> visit;  // ports and shapes
     NodeFacts facts;
     std::shared_ptr<const LayerCost> cost;
   };
 
   bool sameStructure(const Network& network) const {
-    if (network.name != m_network.name || network.nodes.size() != m_network.nodes.size() || network.edges != m_network.edges) return false;
+    if (network.name != m_network.name || network.nodes.size() != m_network.nodes.size() ||
+        network.edges != m_network.edges)
+      return false;
     for (std::size_t i = 0; i < network.nodes.size(); ++i)
-      if (network.nodes[i].id != m_network.nodes[i].id || network.nodes[i].layer != m_network.nodes[i].layer) return false;
+      if (network.nodes[i].id != m_network.nodes[i].id || network.nodes[i].layer != m_network.nodes[i].layer)
+        return false;
     return true;
   }
 
@@ -117,7 +125,8 @@ class IncrementalAnalysis::State {
     const bool sameName = network.name == m_network.name;
     const Network before = std::exchange(m_network, network);
     m_graphProblems.clear();
-    const std::unique_ptr<Graph> old = std::move(m_graph);  // its nodes are those of `before`, which were moved as a whole
+    const std::unique_ptr<Graph> old =
+        std::move(m_graph);  // its nodes are those of `before`, which were moved as a whole
     m_graph = std::make_unique<Graph>(m_network, m_graphProblems);
     std::vector<Memory> memory = std::exchange(m_memory, std::vector<Memory>(network.nodes.size()));
     m_facts.assign(network.nodes.size(), {});
@@ -126,8 +135,10 @@ class IncrementalAnalysis::State {
     for (std::size_t i = 0; i < m_network.nodes.size(); ++i) {
       const Node& node = m_network.nodes[i];
       const std::ptrdiff_t was = old && sameName ? old->find(node.id) : -1;
-      changed[i] = was < 0 || reused[static_cast<std::size_t>(was)] || !sameContent(before.nodes[static_cast<std::size_t>(was)], node);
-      dirty[i] = changed[i] || !sameWires(*old, old->nodes()[static_cast<std::size_t>(was)], *m_graph, m_graph->nodes()[i]);
+      changed[i] = was < 0 || reused[static_cast<std::size_t>(was)] ||
+                   !sameContent(before.nodes[static_cast<std::size_t>(was)], node);
+      dirty[i] =
+          changed[i] || !sameWires(*old, old->nodes()[static_cast<std::size_t>(was)], *m_graph, m_graph->nodes()[i]);
       if (changed[i]) {
         checkNode(i);
         continue;
@@ -148,7 +159,8 @@ class IncrementalAnalysis::State {
       m_result.nodes[m_network.nodes[i].id] = m_facts[i];
     }
     findLoose();
-    m_isShared = std::any_of(m_network.nodes.begin(), m_network.nodes.end(), [](const Node& node) { return !node.shares.empty(); });
+    m_isShared = std::any_of(m_network.nodes.begin(), m_network.nodes.end(),
+                             [](const Node& node) { return !node.shares.empty(); });
   }
 
   void forget(std::size_t i) {
@@ -193,7 +205,8 @@ class IncrementalAnalysis::State {
         ready = ready && from.known && source.port < from.outputs.size();
         if (!ready) continue;
         memory.facts.inputs.push_back(from.outputs[source.port]);
-        types.push_back(outputType(m_graph->nodes()[source.node], source.port) == PortType::values ? DataType::f32 : DataType::i32);
+        types.push_back(outputType(m_graph->nodes()[source.node], source.port) == PortType::values ? DataType::f32
+                                                                                                   : DataType::i32);
       }
     if (!ready || !memory.usable) return;
     std::vector<Problem> problems;
@@ -216,9 +229,11 @@ class IncrementalAnalysis::State {
         memory.visit.push_back(
             {{.network = m_network.name,
               .node = node.node->id,
-              .message = wanted == 2 ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id), port.key,
-                                                   wires == 0 ? "none leads" : "only one leads")
-                                     : fmt::format("{}: nothing is wired to {}. It takes: {}", clipped(node.node->id), port.key, inSentence(port.help))},
+              .message = wanted == 2
+                             ? fmt::format("{}: {} takes two and more wires, but {} to it", clipped(node.node->id),
+                                           port.key, wires == 0 ? "none leads" : "only one leads")
+                             : fmt::format("{}: nothing is wired to {}. It takes: {}", clipped(node.node->id), port.key,
+                                           inSentence(port.help))},
              Found::Search::wire,
              p});
       for (const GraphSource& source : node.inputs[p]) sound = checkType(node, port, source, memory) && sound;
@@ -230,14 +245,15 @@ class IncrementalAnalysis::State {
     const GraphNode& from = m_graph->nodes()[source.node];
     if (!from.layer) return true;
     const PortType given = outputType(from, source.port);
-    if ((given == PortType::values) == (port.type == PortType::values)) return true;  // labels and indices are both whole numbers
+    if ((given == PortType::values) == (port.type == PortType::values))
+      return true;  // labels and indices are both whole numbers
     const Edge& edge = m_network.edges[source.edge];
     const bool isInput = from.layer->entry.id == "Input";
     Problem problem{.network = m_network.name,
                     .node = node.node->id,
                     .edge = edge,
-                    .message = fmt::format("{}: {} takes {}, but {} gives {}", clipped(node.node->id), port.key, nameOf(port.type),
-                                           clipped(from.node->id), nameOf(given))};
+                    .message = fmt::format("{}: {} takes {}, but {} gives {}", clipped(node.node->id), port.key,
+                                           nameOf(port.type), clipped(from.node->id), nameOf(given))};
     if (isInput) {
       const char* type = port.type == PortType::labels ? "label" : port.type == PortType::indices ? "index" : "values";
       problem.remedy = {.kind = Remedy::Kind::setField,
@@ -262,7 +278,9 @@ class IncrementalAnalysis::State {
       const GraphNode& node = m_graph->nodes()[*i];
       const bool isResult = node.layer && node.layer->entry.category == "lossMetric";
       any = any || isResult;
-      m_leads[*i] = isResult || node.faultyOutput || std::any_of(node.consumers.begin(), node.consumers.end(), [&](std::size_t consumer) { return m_leads[consumer]; });
+      m_leads[*i] = isResult || node.faultyOutput ||
+                    std::any_of(node.consumers.begin(), node.consumers.end(),
+                                [&](std::size_t consumer) { return m_leads[consumer]; });
     }
     if (!any) return;
     for (const std::size_t i : m_graph->order()) {
@@ -280,7 +298,8 @@ class IncrementalAnalysis::State {
         const std::int64_t before = m_facts[i].parameters;
         m_facts[i].parameters = 0;
         if (m_memory[i].cost)
-          for (const LayerCost::Weight& weight : m_memory[i].cost->weights) m_facts[i].parameters += weight.isState ? 0 : weight.shape.elements();
+          for (const LayerCost::Weight& weight : m_memory[i].cost->weights)
+            m_facts[i].parameters += weight.isState ? 0 : weight.shape.elements();
         m_result.parameters += m_facts[i].parameters;
         if (before != m_facts[i].parameters || m_memory[i].facts.parameters != m_facts[i].parameters) keepParameters(i);
       }
@@ -291,7 +310,8 @@ class IncrementalAnalysis::State {
     for (Memory& memory : m_memory) memory.shares.clear();
     for (const std::size_t i : m_graph->order()) {
       if (!m_memory[i].cost) continue;
-      shareWeights(m_graph->nodes()[i], m_network.name, *m_memory[i].cost, m_facts[i], uses ? *uses : alone, own, m_memory[i].shares);
+      shareWeights(m_graph->nodes()[i], m_network.name, *m_memory[i].cost, m_facts[i], uses ? *uses : alone, own,
+                   m_memory[i].shares);
       keepParameters(i);
     }
     for (const auto& [name, elements] : own) m_result.parameters += elements;
@@ -315,7 +335,8 @@ class IncrementalAnalysis::State {
     const auto tell = [&](std::ptrdiff_t place, const Problem& problem, const Found* found = nullptr) {
       told.push_back({problem.severity, place, told.size(), &problem, found});
     };
-    for (const Problem& problem : m_graphProblems) tell(problem.node.empty() ? -1 : m_graph->find(problem.node), problem);
+    for (const Problem& problem : m_graphProblems)
+      tell(problem.node.empty() ? -1 : m_graph->find(problem.node), problem);
     std::vector<Problem> loose;
     loose.reserve(m_loose.size());
     for (std::size_t i = 0; i < m_memory.size(); ++i) {
@@ -326,10 +347,12 @@ class IncrementalAnalysis::State {
       for (const Problem& problem : memory.shares) tell(place, problem);
       for (const Problem& problem : memory.habits) tell(place, problem);
       if (!m_loose.empty() && m_loose.contains(i))
-        tell(place, loose.emplace_back(Problem{.severity = Severity::warning,
-                                               .network = m_network.name,
-                                               .node = m_network.nodes[i].id,
-                                               .message = fmt::format("{}: leads to no loss or metric, so training leaves it out", clipped(m_network.nodes[i].id))}));
+        tell(place, loose.emplace_back(
+                        Problem{.severity = Severity::warning,
+                                .network = m_network.name,
+                                .node = m_network.nodes[i].id,
+                                .message = fmt::format("{}: leads to no loss or metric, so training leaves it out",
+                                                       clipped(m_network.nodes[i].id))}));
     }
     std::sort(told.begin(), told.end(), [](const Told& a, const Told& b) {
       return std::tie(a.severity, a.place, a.number) < std::tie(b.severity, b.place, b.number);
@@ -339,19 +362,20 @@ class IncrementalAnalysis::State {
       Problem problem = *each.problem;
       if (each.found && problem.remedy.kind == Remedy::Kind::none && m_result.problems.size() < kMostRemedies) {
         const auto at = static_cast<std::size_t>(each.place);
-        if (each.found->search == Found::Search::wire) problem.remedy = findWire(*m_graph, m_facts, at, each.found->port);
+        if (each.found->search == Found::Search::wire)
+          problem.remedy = findWire(*m_graph, m_facts, at, each.found->port);
         if (each.found->search == Found::Search::upstream) problem.remedy = findUpstreamRemedy(*m_graph, m_facts, at);
       }
       m_result.problems.push_back(std::move(problem));
     }
   }
 
-  Network m_network;                     // as it was analysed last
-  std::unique_ptr<Graph> m_graph;        // of m_network
+  Network m_network;               // as it was analysed last
+  std::unique_ptr<Graph> m_graph;  // of m_network
   std::vector<Problem> m_graphProblems;
-  std::vector<Memory> m_memory;          // by node
-  std::vector<NodeFacts> m_facts;        // the same as theirs, as remedies read them
-  std::vector<char> m_leads;             // to a loss or metric
+  std::vector<Memory> m_memory;    // by node
+  std::vector<NodeFacts> m_facts;  // the same as theirs, as remedies read them
+  std::vector<char> m_leads;       // to a loss or metric
   std::set<std::size_t> m_loose;
   bool m_isShared = false;
   CostMemo m_costs;
@@ -364,9 +388,17 @@ IncrementalAnalysis::~IncrementalAnalysis() = default;
 IncrementalAnalysis::IncrementalAnalysis(IncrementalAnalysis&&) noexcept = default;
 IncrementalAnalysis& IncrementalAnalysis::operator=(IncrementalAnalysis&&) noexcept = default;
 
-const Analysis& IncrementalAnalysis::update(const Network& network, ParameterUses* uses) { return m_state->update(network, uses); }
-const Analysis& IncrementalAnalysis::result() const { return m_state->result(); }
-std::vector<std::string> IncrementalAnalysis::trainedWeights() const { return m_state->trainedWeights(); }
-std::size_t IncrementalAnalysis::visited() const { return m_state->visited(); }
+const Analysis& IncrementalAnalysis::update(const Network& network, ParameterUses* uses) {
+  return m_state->update(network, uses);
+}
+const Analysis& IncrementalAnalysis::result() const {
+  return m_state->result();
+}
+std::vector<std::string> IncrementalAnalysis::trainedWeights() const {
+  return m_state->trainedWeights();
+}
+std::size_t IncrementalAnalysis::visited() const {
+  return m_state->visited();
+}
 
 }  // namespace loom

@@ -19,9 +19,9 @@ struct Node {
   // any network of the project ("conv1", "stage1/0/conv_a"). A node that uses a unit shares those of a node that uses
   // the same one, all of them.
   std::string shares;
-  double x = 0, y = 0;           // centre of the card on the canvas, in logical pixels
-  bool placed = false;           // false = the file named no place: the canvas arranges it
-  std::string unit;              // name of a unit of the project; `layer` is then empty
+  double x = 0, y = 0;  // centre of the card on the canvas, in logical pixels
+  bool placed = false;  // false = the file named no place: the canvas arranges it
+  std::string unit;     // name of a unit of the project; `layer` is then empty
   // Of a unit's node: so many times one behind the other, null = once. A whole number, or an expression ("=depth"). The
   // counter `i`, from 0, may be used in the arguments. The unit's outputs lead to its inputs in their order; further
   // inputs are wired to each repeat alike, further outputs are those of the last.

@@ -10,8 +10,10 @@ namespace {
 using Position = NetworkIndex::Position;
 
 void insertSorted(std::vector<Position>& list, Position value) {
-  if (list.empty() || list.back() < value) list.push_back(value);
-  else list.insert(std::lower_bound(list.begin(), list.end(), value), value);
+  if (list.empty() || list.back() < value)
+    list.push_back(value);
+  else
+    list.insert(std::lower_bound(list.begin(), list.end(), value), value);
 }
 
 void eraseSorted(std::vector<Position>& list, Position value) {
@@ -52,8 +54,10 @@ std::vector<T> widened(std::vector<T> list, std::span<const std::size_t> at) {
   std::vector<T> wide(list.size() + at.size());
   std::size_t next = 0, old = 0;
   for (std::size_t place = 0; place < wide.size(); ++place) {
-    if (next < at.size() && at[next] == place) ++next;
-    else wide[place] = std::move(list[old++]);
+    if (next < at.size() && at[next] == place)
+      ++next;
+    else
+      wide[place] = std::move(list[old++]);
   }
   return wide;
 }
@@ -252,8 +256,12 @@ std::vector<char> NetworkIndex::cone(Position start, std::size_t without) const 
   return seen;
 }
 
-std::vector<char> NetworkIndex::behind(Position node, std::size_t without) const { return cone<true>(node, without); }
-std::vector<char> NetworkIndex::before(Position node, std::size_t without) const { return cone<false>(node, without); }
+std::vector<char> NetworkIndex::behind(Position node, std::size_t without) const {
+  return cone<true>(node, without);
+}
+std::vector<char> NetworkIndex::before(Position node, std::size_t without) const {
+  return cone<false>(node, without);
+}
 
 std::vector<Position> NetworkIndex::downstream(Position node) const {
   std::vector<char> seen(m_links.size(), 0);

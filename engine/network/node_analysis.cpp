@@ -93,8 +93,8 @@ bool inferShapes(const GraphNode& node, const std::string& network, NodeFacts& f
   return false;
 }
 
-void shareWeights(const GraphNode& node, const std::string& network, const LayerCost& cost, NodeFacts& facts, ParameterUses& uses,
-                  std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems) {
+void shareWeights(const GraphNode& node, const std::string& network, const LayerCost& cost, NodeFacts& facts,
+                  ParameterUses& uses, std::map<std::string, std::int64_t>& own, std::vector<Problem>& problems) {
   facts.parameters = 0;
   for (const LayerCost::Weight& weight : cost.weights) {
     const std::string name = scopeOf(*node.node) + "/" + weight.name;
@@ -108,7 +108,8 @@ void shareWeights(const GraphNode& node, const std::string& network, const Layer
            .message = fmt::format(
                "{}: its parameter '{}' is {}, but {}{} uses the same one as {}: what has one name or shares must agree",
                clipped(node.node->id), clipped(name), weight.shape.toString(), clipped(use->second.node),
-               clipped(use->second.network) == network ? "" : fmt::format(" in network '{}'", clipped(use->second.network)),
+               clipped(use->second.network) == network ? ""
+                                                       : fmt::format(" in network '{}'", clipped(use->second.network)),
                use->second.shape.toString())});
       return;
     }

@@ -10,8 +10,8 @@
 
 namespace loom {
 
-// The project that a person means: a .loom file, or a folder with one. Throws Error(missingFile, badArgument) that names
-// what a folder holds instead.
+// The project that a person means: a .loom file, or a folder with one. Throws Error(missingFile, badArgument) that
+// names what a folder holds instead.
 std::filesystem::path projectFile(const std::filesystem::path& given);
 
 // Reads, changes and checks. Warnings are answered; errors are thrown, all of them in one Error(badProject).

@@ -121,7 +121,8 @@ class ProjectChecker {
   const DatasetSpec* checkDatasetName(const std::string& path, const std::string& name) {
     const DatasetSpec* dataset = m_project.dataset(name);
     if (m_project.datasets.empty()) {
-      m_problems.push_back({.field = "datasets", .message = "the project has no data yet: attach a CSV, or import images"});
+      m_problems.push_back(
+          {.field = "datasets", .message = "the project has no data yet: attach a CSV, or import images"});
       return nullptr;
     }
     std::vector<std::string> names;

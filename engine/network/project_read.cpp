@@ -59,7 +59,8 @@ class ProjectReader : private FormReader {
     };
     const auto chosen = [&](const char* group, const Json& otherwise) {
       const auto found = update.find(group);
-      const bool named = found != update.end() && found->is_object() && found->contains("name") && (*found)["name"].is_string();
+      const bool named =
+          found != update.end() && found->is_object() && found->contains("name") && (*found)["name"].is_string();
       return (named ? *found : otherwise).at("name").get<std::string>();
     };
     const UpdateSpec usual = defaultUpdate();

@@ -30,8 +30,8 @@ Json* elementOf(Json& list, const std::string& part) {
 void applyOne(Json& project, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
-    throwError(ErrorCode::badArgument,
-               "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1", setting);
+    throwError(ErrorCode::badArgument, "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1",
+               setting);
   const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
   std::vector<std::string> path = splitPath(key);
   static const std::vector<std::string> own{"networks", "units", "datasets", "training", "notes"};

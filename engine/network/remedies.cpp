@@ -164,7 +164,8 @@ std::optional<Shape> targetShape(const Graph& graph, const std::vector<NodeFacts
   std::vector<Shape> tried{Shape{1}};
   std::optional<Shape> given;
   if (!node.inputs[0].empty())
-    if (const GraphSource& source = node.inputs[0][0]; facts[source.node].known) given = facts[source.node].outputs[source.port];
+    if (const GraphSource& source = node.inputs[0][0]; facts[source.node].known)
+      given = facts[source.node].outputs[source.port];
   if (!given) return labels ? std::optional(Shape{1}) : std::nullopt;  // nothing to go by yet: labels mostly are single
   tried.push_back(*given);
   if (given->rank() > 1) {
@@ -264,7 +265,6 @@ Remedy addLoss(const Network& network, const Analysis& analysis) {
                     targetInput(target, classes ? Shape{1} : shape, classes)},
           .edges = {{{ends[0]->id, from->entry.outputs[0].key}, {id, "input"}}, {{target, "output"}, {id, "target"}}}};
 }
-
 
 void warnAboutHabits(const Graph& graph, std::size_t index, const std::string& network,
                      std::vector<Problem>& problems) {

@@ -20,8 +20,12 @@ void reference(ops::References, ops::Outputs outputs, const Attributes&) {
 
 const OpDefinition& defineAllReduceOp() {
   using namespace all_reduce_op;
-  static const OpDefinition op{
-      .name = "all_reduce", .infer = infer, .reference = reference, .signature = "x... -> done", .flat = true, .communicates = true};
+  static const OpDefinition op{.name = "all_reduce",
+                               .infer = infer,
+                               .reference = reference,
+                               .signature = "x... -> done",
+                               .flat = true,
+                               .communicates = true};
   return op;
 }
 

@@ -116,9 +116,9 @@ ops::Gradients gradientOfInference(ProgramBuilder& builder, const GradientArgume
 
   ops::Gradients gradients(5, kNoTensor);
   if (arguments.wanted[0] || arguments.wanted[1]) {
-    const TensorId variance = builder.add(
-        "scale", {arguments.inputs[4]},
-        {{"factor", 1.0}, {"offset", arguments.attributes.real("epsilon", ops::kNormalisationEpsilon)}});
+    const TensorId variance =
+        builder.add("scale", {arguments.inputs[4]},
+                    {{"factor", 1.0}, {"offset", arguments.attributes.real("epsilon", ops::kNormalisationEpsilon)}});
     const TensorId deviation = spread(builder.add("unary", {variance}, {{"function", "sqrt"}}));
     const TensorId scaled = ops::binary(builder, "divide", dy, deviation);
     if (arguments.wanted[0])

@@ -20,8 +20,12 @@ void reference(ops::References, ops::Outputs, const Attributes& attributes) {
 
 const OpDefinition& defineSendOp() {
   using namespace send_op;
-  static const OpDefinition op{
-      .name = "send", .infer = infer, .reference = reference, .signature = "x -> done", .flat = true, .communicates = true};
+  static const OpDefinition op{.name = "send",
+                               .infer = infer,
+                               .reference = reference,
+                               .signature = "x -> done",
+                               .flat = true,
+                               .communicates = true};
   return op;
 }
 

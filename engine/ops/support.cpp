@@ -1,5 +1,6 @@
-#include "engine/base/words.h"
 #include "engine/ops/support.h"
+
+#include "engine/base/words.h"
 
 namespace loom::ops {
 

@@ -52,7 +52,8 @@ int equals(ops::Specs, ops::Specs, const Attributes& attributes) {
 }
 
 bool undoes(const Attributes& attributes, const Attributes& earlier) {
-  const std::vector<std::int64_t> axes = fromZero(attributes.integers("axes")), before = fromZero(earlier.integers("axes"));
+  const std::vector<std::int64_t> axes = fromZero(attributes.integers("axes")),
+                                  before = fromZero(earlier.integers("axes"));
   for (std::size_t i = 0; i < axes.size(); ++i)
     if (before[static_cast<std::size_t>(axes[i])] != static_cast<std::int64_t>(i)) return false;
   return true;

@@ -96,8 +96,9 @@ void Repetition::findUnits(const Fusion& fusion) {
     for (const TensorId id : m_units[u].again) at(m_repeatedBy, id) = static_cast<int>(u);
 }
 
-// A result that is small beside what its operation keeps for its gradient is kept, too: the gates of a recurrent layer are
-// then computed again where its own gradient wants them, not where the layer behind it asks for a fifth of their size.
+// A result that is small beside what its operation keeps for its gradient is kept, too: the gates of a recurrent layer
+// are then computed again where its own gradient wants them, not where the layer behind it asks for a fifth of their
+// size.
 void Repetition::keepSmall(Unit& unit) const {
   double largest = 0;
   for (const TensorId id : unit.again) largest = std::max(largest, at(m_bytes, id));

@@ -12,13 +12,14 @@
 namespace loom {
 
 struct CostPlan {
-  std::int64_t parameters = 0;     // elements of the weights
-  std::int64_t weightBytes = 0;    // f32
-  std::int64_t gradientBytes = 0;  // f32, one for each weight
-  std::int64_t optimizerBytes = 0; // slots of the weights that the update changes
-  std::int64_t stateBytes = 0;     // running means and variances
+  std::int64_t parameters = 0;       // elements of the weights
+  std::int64_t weightBytes = 0;      // f32
+  std::int64_t gradientBytes = 0;    // f32, one for each weight
+  std::int64_t optimizerBytes = 0;   // slots of the weights that the update changes
+  std::int64_t stateBytes = 0;       // running means and variances
   std::int64_t activationBytes = 0;  // the arena: one shard, forward and backward, with sharing by lifetime
-  std::int64_t inputBytes = 0;     // what stays beside it: one shard of every Input; a machine's results and packed weights
+  std::int64_t inputBytes =
+      0;  // what stays beside it: one shard of every Input; a machine's results and packed weights
   std::int64_t processBytes = 0;   // on a processor, in `total` alone: what the process holds that is no tensor
   double forwardMultiplyAdds = 0;  // of one step, all its passes
   double backwardMultiplyAdds = 0;
@@ -44,7 +45,8 @@ using MemoryOf = std::function<StepMemory(const Program&)>;
 StepMemory rowMajorMemory(const Program& program);
 
 // One program. `slotsOf(parameter)` = optimizer slots that it gets; `passes` = times a step runs it.
-CostPlan planCosts(const Program& program, const StepMemory& memory, const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes);
+CostPlan planCosts(const Program& program, const StepMemory& memory,
+                   const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes);
 
 struct UpdatePlan {
   std::string network;

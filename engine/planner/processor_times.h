@@ -1,6 +1,6 @@
 #pragma once
-// How long a processor takes for the stages of a compiled program: from what it took for a few networks that were run on
-// it once and kept (engine/loom/processor_calibration.h), or, where nothing was measured, from a crude model of it.
+// How long a processor takes for the stages of a compiled program: from what it took for a few networks that were run
+// on it once and kept (engine/loom/processor_calibration.h), or, where nothing was measured, from a crude model of it.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -31,17 +31,18 @@ struct ProcessorTimes {
     std::vector<double> sizes;
     double step = 0;
   };
-  std::string machine;         // "AMD EPYC, avx512, 2 threads, oneDNN 2.6.3": what the times hold for
-  std::string program, date;   // which program measured them, and when; empty: nothing was measured
-  double betweenStages = 0;    // seconds that a step takes beside its stages, for each of them
-  std::vector<Point> points;   // none: nothing was measured
+  std::string machine;        // "AMD EPYC, avx512, 2 threads, oneDNN 2.6.3": what the times hold for
+  std::string program, date;  // which program measured them, and when; empty: nothing was measured
+  double betweenStages = 0;   // seconds that a step takes beside its stages, for each of them
+  std::vector<Point> points;  // none: nothing was measured
   ProcessorModel assumed;
 };
 
 // Of a stage with all its calls. Measured: what its nearest relatives of the same op and type took for an operation (a
-// byte, where it multiplies nothing), the mean of their logarithms weighted by 1 / (d^2 + 0.05)^2 with d the distance of
-// the sizes, and of what reads weights once a step also of what the step moves (Shepard, "A two-dimensional interpolation function for irregularly-spaced data", 1968). An op that nobody
-// measured takes as long a byte as others of its kind. Assumed: memory and arithmetic beside each other.
+// byte, where it multiplies nothing), the mean of their logarithms weighted by 1 / (d^2 + 0.05)^2 with d the distance
+// of the sizes, and of what reads weights once a step also of what the step moves (Shepard, "A two-dimensional
+// interpolation function for irregularly-spaced data", 1968). An op that nobody measured takes as long a byte as others
+// of its kind. Assumed: memory and arithmetic beside each other.
 double secondsOf(const StageCost& stage, const ProcessorTimes& times);
 
 // "measured on 2026-11-23", or "assumed, nothing was measured on this machine": which times these are.
@@ -49,8 +50,8 @@ std::string sourceOf(const ProcessorTimes& times);
 
 // Where what was measured is kept: one entry a machine (README).
 std::filesystem::path keptProcessorTimes();
-// Those of this machine, by its words. Nothing where none are kept. A file that is no such file throws Error(badData) with
-// the remedy.
+// Those of this machine, by its words. Nothing where none are kept. A file that is no such file throws Error(badData)
+// with the remedy.
 std::optional<ProcessorTimes> readProcessorTimes(const std::filesystem::path& file, const std::string& machine);
 // Replaces this machine's; other machines' stay.
 void keepProcessorTimes(const std::filesystem::path& file, const ProcessorTimes& times);

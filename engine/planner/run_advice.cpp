@@ -16,12 +16,12 @@ using Rule = RunFinding::Rule;
 const std::set<std::string> kByLayer{"LARS", "LAMB"};
 const std::set<std::string> kBySquareRoot{"Adam", "AdamW", "RMSprop", "Adagrad", "LAMB"};
 
-constexpr double kLargeBatch = 4;            // times the base batch from which it is a large one
-constexpr std::int64_t kFewSteps = 50;       // of a whole run
-constexpr std::int64_t kShortWarmup = 5;     // steps
-constexpr int kLongWarmup = 50;              // percent of the run
-constexpr std::int64_t kNoisyShard = 16;     // samples below which batch statistics are noisy
-constexpr std::int64_t kSmallBatch = 32;     // where nobody expects more
+constexpr double kLargeBatch = 4;         // times the base batch from which it is a large one
+constexpr std::int64_t kFewSteps = 50;    // of a whole run
+constexpr std::int64_t kShortWarmup = 5;  // steps
+constexpr int kLongWarmup = 50;           // percent of the run
+constexpr std::int64_t kNoisyShard = 16;  // samples below which batch statistics are noisy
+constexpr std::int64_t kSmallBatch = 32;  // where nobody expects more
 
 class RunAdviser {
  public:
@@ -42,12 +42,17 @@ class RunAdviser {
   }
 
  private:
-  RunFinding& find(RunFinding::Severity severity, Rule rule) { return m_found.emplace_back(RunFinding{.rule = rule, .severity = severity, .remedy = {}}); }
+  RunFinding& find(RunFinding::Severity severity, Rule rule) {
+    return m_found.emplace_back(RunFinding{.rule = rule, .severity = severity, .remedy = {}});
+  }
   std::string optimizer() const {
     const Json& given = m_update.optimizer;
     return given.is_object() ? given.value("name", std::string("Momentum")) : std::string("Momentum");
   }
-  double growth() const { return static_cast<double>(m_batch) / static_cast<double>(std::max<std::int64_t>(1, m_settings.integer("base_batch"))); }
+  double growth() const {
+    return static_cast<double>(m_batch) /
+           static_cast<double>(std::max<std::int64_t>(1, m_settings.integer("base_batch")));
+  }
 
   void ranks() {
     const std::int64_t passes = m_settings.integer("accumulate"), ranks = m_outlook.ranks;
@@ -57,11 +62,13 @@ class RunAdviser {
       found.remedy = {"batch", ranks};
     }
     if (m_settings.text("batch_statistics") == "synchronised" && (passes > 1 || m_outlook.virtualRanks)) {
-      RunFinding& found = find(RunFinding::Severity::error, passes > 1 ? Rule::statisticsOfPasses : Rule::statisticsOfVirtualRanks);
+      RunFinding& found =
+          find(RunFinding::Severity::error, passes > 1 ? Rule::statisticsOfPasses : Rule::statisticsOfVirtualRanks);
       found.passes = passes, found.ranks = ranks;
       found.remedy = {"batch_statistics", "per_shard"};
     }
-    if (m_settings.boolean("deterministic") && m_settings.text("wire") != "f32") find(RunFinding::Severity::error, Rule::wireNotExact).remedy = {"wire", "f32"};
+    if (m_settings.boolean("deterministic") && m_settings.text("wire") != "f32")
+      find(RunFinding::Severity::error, Rule::wireNotExact).remedy = {"wire", "f32"};
   }
 
   void samples() {
@@ -76,10 +83,12 @@ class RunAdviser {
       found.batch = m_batch, found.samples = samples, found.steps = samples / m_batch, found.rest = samples % m_batch;
       found.dropped = m_settings.boolean("drop_last");
     }
-    if (m_outlook.steps > 0 && m_outlook.steps < kFewSteps) find(RunFinding::Severity::warning, Rule::fewSteps).steps = m_outlook.steps;
+    if (m_outlook.steps > 0 && m_outlook.steps < kFewSteps)
+      find(RunFinding::Severity::warning, Rule::fewSteps).steps = m_outlook.steps;
   }
 
-  // Goyal et al. 2017, section 2.1: in proportion for SGD; by the square root for rules that divide by the gradient's size.
+  // Goyal et al. 2017, section 2.1: in proportion for SGD; by the square root for rules that divide by the gradient's
+  // size.
   void rate() {
     const double times = growth();
     const std::string name = optimizer();
@@ -99,10 +108,12 @@ class RunAdviser {
     if (steps == 0) {
       // Goyal et al.: 5 of 90 epochs.
       if (growth() >= kLargeBatch)
-        find(RunFinding::Severity::warning, Rule::noWarmup).remedy.warmupEpochs = std::clamp(std::round(m_settings.real("epochs") / 12), 1.0, 5.0);
+        find(RunFinding::Severity::warning, Rule::noWarmup).remedy.warmupEpochs =
+            std::clamp(std::round(m_settings.real("epochs") / 12), 1.0, 5.0);
       return;
     }
-    const int share = static_cast<int>(std::lround(100.0 * static_cast<double>(steps) / static_cast<double>(m_outlook.steps)));
+    const int share =
+        static_cast<int>(std::lround(100.0 * static_cast<double>(steps) / static_cast<double>(m_outlook.steps)));
     RunFinding& found = steps < kShortWarmup  ? find(RunFinding::Severity::warning, Rule::warmupShort)
                         : share > kLongWarmup ? find(RunFinding::Severity::warning, Rule::warmupLong)
                                               : find(RunFinding::Severity::fine, Rule::warmup);
@@ -113,12 +124,14 @@ class RunAdviser {
     const Network* network = m_project.network(m_update.network);
     if (!network || m_settings.text("batch_statistics") == "synchronised") return;
     const std::vector<Node> layers = flatten(m_project, *network).network.nodes;
-    const bool normalises = std::any_of(layers.begin(), layers.end(), [](const Node& node) { return node.layer == "BatchNormalization"; });
+    const bool normalises =
+        std::any_of(layers.begin(), layers.end(), [](const Node& node) { return node.layer == "BatchNormalization"; });
     const std::int64_t shard = m_batch / std::max<std::int64_t>(1, m_outlook.ranks * m_settings.integer("accumulate"));
     if (!normalises || shard >= kNoisyShard || m_batch < kSmallBatch) return;
     RunFinding& found = find(RunFinding::Severity::warning, Rule::noisyStatistics);
     found.shard = shard;
-    if (m_settings.integer("accumulate") == 1 && !m_outlook.virtualRanks && m_outlook.ranks > 1) found.remedy = {"batch_statistics", "synchronised"};
+    if (m_settings.integer("accumulate") == 1 && !m_outlook.virtualRanks && m_outlook.ranks > 1)
+      found.remedy = {"batch_statistics", "synchronised"};
   }
 
   const Project& m_project;

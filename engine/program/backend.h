@@ -29,15 +29,15 @@ struct CompileOptions {
   // Factors of products and convolutions that stand in f32 may be rounded to TF32's 11 bits, where the machine has it;
   // processors have none and compute the same with and without.
   bool tf32 = false;
-  int threads = 0;                     // 0 = as many as the affinity mask allows
+  int threads = 0;  // 0 = as many as the affinity mask allows
   // Bytes of what lives during a step alone (Extent::shared) where the program has a backward part: what does not fit
   // is computed again, with the same bits. 0 = no limit. One that cannot be kept is Error(badProject).
   std::size_t memoryBudget = 0;
   std::int64_t passes = 1;                 // of a step: how often it runs between two changes of the weights
   Recomputation* recomputation = nullptr;  // where to tell what was done for it; null: nobody asks
-  Collectives* collectives = nullptr;  // for all_reduce and synchronised statistics; null: a group of one
-  Trace* trace = nullptr;              // where stages are recorded
-  bool profile = false;                // counts the processor time of its stages, of a machine that can
+  Collectives* collectives = nullptr;      // for all_reduce and synchronised statistics; null: a group of one
+  Trace* trace = nullptr;                  // where stages are recorded
+  bool profile = false;                    // counts the processor time of its stages, of a machine that can
 };
 
 struct StepOptions {

@@ -48,8 +48,8 @@ struct OpDefinition {
   std::string name;  // "convolution_weight_gradient"
   // Output specs from input specs; throws Error(badProject) with both numbers for what cannot be.
   std::vector<TensorSpec> (*infer)(std::span<const TensorSpec> inputs, const Attributes& attributes);
-  // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops that have none: a loss that leads
-  // through one is refused, unless the op is `flat`. Contributions of several consumers are summed by the caller.
+  // Emits the gradient; answers one tensor (or kNoTensor) for each input. Null for ops that have none: a loss that
+  // leads through one is refused, unless the op is `flat`. Contributions of several consumers are summed by the caller.
   std::vector<TensorId> (*gradient)(ProgramBuilder& builder, const GradientArguments& arguments);
   // Overwrites outputs, whose shapes are set (values too, at 0). Optional inputs that are absent come as a null
   // pointer. After the outputs come the new values of the inputs that are updated, as copies of the old ones.

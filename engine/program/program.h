@@ -30,8 +30,8 @@ inline constexpr const char* kStepScalar = "step";
 inline constexpr const char* kFirstSampleScalar = "first_sample";
 // What the loss's gradient is multiplied with: shard samples / batch samples, times a loss scale. 1 when absent.
 inline constexpr const char* kLossScaleScalar = "loss_scale";
-// Of an optimizer's step: after schedule and warm-up; the number of this update, from 1; what the gradients' common norm
-// is clipped to, infinity for none.
+// Of an optimizer's step: after schedule and warm-up; the number of this update, from 1; what the gradients' common
+// norm is clipped to, infinity for none.
 inline constexpr const char* kLearningRateScalar = "learning_rate";
 inline constexpr const char* kUpdateCountScalar = "update_count";
 inline constexpr const char* kClipNormScalar = "clip_norm";

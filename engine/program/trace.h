@@ -25,7 +25,8 @@ class Trace {
   template <class Tell>
   void each(std::size_t from, const Tell& tell) const {
     for (std::size_t i = from; i < recorded(); ++i)
-      tell(m_events[i].lane, m_events[i].name, m_events[i].detail, std::chrono::duration<double>(m_events[i].end - m_events[i].begin).count());
+      tell(m_events[i].lane, m_events[i].name, m_events[i].detail,
+           std::chrono::duration<double>(m_events[i].end - m_events[i].begin).count());
   }
   void restart() { m_next.store(0, std::memory_order_relaxed); }  // what was recorded is overwritten
   void end() { m_events = {}; }                                   // nothing is recorded any more

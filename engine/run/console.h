@@ -1,6 +1,6 @@
 #pragma once
-// What a run says while it trains: on a terminal one line that is redrawn and lines that stay; elsewhere plain lines. The lines
-// that stay also go to the run's log.txt, unless standard output is that file already.
+// What a run says while it trains: on a terminal one line that is redrawn and lines that stay; elsewhere plain lines.
+// The lines that stay also go to the run's log.txt, unless standard output is that file already.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -31,8 +31,8 @@ class Console {
   std::FILE* m_log = nullptr;
 };
 
-// How a program that ends by an error says so: one clear block on standard error, what kind of fault and what to do about it. Answers
-// the exit code.
+// How a program that ends by an error says so: one clear block on standard error, what kind of fault and what to do
+// about it. Answers the exit code.
 int tellError(const char* program, const Error& error);
 
 // Follows the events of a run and tells them through a console.

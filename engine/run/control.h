@@ -17,7 +17,8 @@ class ControlReader {
   ControlReader(const ControlReader&) = delete;
   ControlReader& operator=(const ControlReader&) = delete;
 
-  // Commands since the last call, in order; lines that are none are skipped and counted. Never throws for what they say.
+  // Commands since the last call, in order; lines that are none are skipped and counted. Never throws for what they
+  // say.
   std::vector<Json> read();
   std::int64_t skipped() const { return m_skipped; }
 

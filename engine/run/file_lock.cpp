@@ -8,12 +8,15 @@ namespace loom {
 
 LockOutcome lockRefusal(int number) {
   switch (number) {
-    case EWOULDBLOCK: return LockOutcome::elsewhere;
+    case EWOULDBLOCK:
+      return LockOutcome::elsewhere;
     case ENOLCK:
     case ENOSYS:
     case EOPNOTSUPP:
-    case EINVAL: return LockOutcome::unsupported;
-    default: return LockOutcome::failed;
+    case EINVAL:
+      return LockOutcome::unsupported;
+    default:
+      return LockOutcome::failed;
   }
 }
 

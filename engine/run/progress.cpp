@@ -69,12 +69,12 @@ void Progress::operator()(const Event& event) {
     m_stepsTotal = body.value("steps_total", std::int64_t{0});
     const bool resumed = body.contains("resumed_from");
     m_firstStep = resumed ? body["resumed_from"].get<std::int64_t>() : 0;
-    m_console.line(fmt::format("{} {}, batch {}, {}, {} {} = {}, on {}",
-                               resumed ? fmt::format("going on from step {}:", m_firstStep) : std::string("training"),
-                               counted(body.value("samples", std::int64_t{0}), "samples"), body.value("batch", std::int64_t{0}),
-                               counted(body.value("parameters", std::int64_t{0}), "parameters"), m_epochs,
-                               m_epochs == 1 ? "epoch" : "epochs", counted(m_stepsTotal, "steps"),
-                               body.value("device", "")));
+    m_console.line(
+        fmt::format("{} {}, batch {}, {}, {} {} = {}, on {}",
+                    resumed ? fmt::format("going on from step {}:", m_firstStep) : std::string("training"),
+                    counted(body.value("samples", std::int64_t{0}), "samples"), body.value("batch", std::int64_t{0}),
+                    counted(body.value("parameters", std::int64_t{0}), "parameters"), m_epochs,
+                    m_epochs == 1 ? "epoch" : "epochs", counted(m_stepsTotal, "steps"), body.value("device", "")));
     m_printed = Clock::now();
   } else if (event.kind == "step") {
     step(body);

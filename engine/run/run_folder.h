@@ -1,11 +1,10 @@
 #pragma once
 // A run is a folder: what training writes and the launcher reads. Names and formats stand here, for both sides.
-//   run.json        everything that defines the run: project (whole), resolved settings, data facts, seed, ranks, host, versions
-//   control.jsonl   commands to the run, read at step boundaries
-//   events.jsonl    append-only, one object a line: {"v":1,"seq":17,"attempt":1,"time":1690000000.123,"kind":"step",...}
-//   checkpoints/    step-00000128.safetensors, best.json and last.json naming two of them
-//   log.txt         what the process printed
-//   lock            held (flock, see run_lock.h) by the process that trains: a run without a holder is not running
+//   run.json        everything that defines the run: project (whole), resolved settings, data facts, seed, ranks, host,
+//   versions control.jsonl   commands to the run, read at step boundaries events.jsonl    append-only, one object a
+//   line: {"v":1,"seq":17,"attempt":1,"time":1690000000.123,"kind":"step",...} checkpoints/ step-00000128.safetensors,
+//   best.json and last.json naming two of them log.txt         what the process printed lock            held (flock,
+//   see run_lock.h) by the process that trains: a run without a holder is not running
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -30,27 +29,30 @@ struct RunFolder {
 };
 
 // Kinds and the fields that readers may rely on; all else is stored and passed on.
-//   started     {"attempt", "resumed_from" (step or absent), "steps_total", "steps_per_epoch", "epochs", "samples", "batch",
+//   started     {"attempt", "resumed_from" (step or absent), "steps_total", "steps_per_epoch", "epochs", "samples",
+//   "batch",
 //                "parameters", "device", "pid", "host"}
 //   devices, plan   free; layers {"step", "steps", "ms": {node: mean of so many steps}, "other_ms"}, once an attempt
-//   step        {"step" (1 = after the first update), "epoch" (fractional), "samples" (so far), "loss", "metrics": {name: value},
+//   step        {"step" (1 = after the first update), "epoch" (fractional), "samples" (so far), "loss", "metrics":
+//   {name: value},
 //                "learning_rate", "ms", "data_ms"}          every step; numbers by numberToJson()
 //   epoch       {"step", "epoch", "loss", "metrics"}        means over the epoch's training samples
 //   validation  {"step", "epoch", "loss", "metrics", "samples", "ms"}
 //   checkpoint  {"step", "file", "best": bool}
 //   control     {"command", ...}                            a command that was carried out, with "step"
 //   warning, error   {"message", "code", ...}
-//   finished    {"reason": "done" | "stopped" | "failed", "step", "message", "best": {"metric", "value", "epoch", "step"}}
+//   finished    {"reason": "done" | "stopped" | "failed", "step", "message", "best": {"metric", "value", "epoch",
+//   "step"}}
 struct Event {
   std::int64_t sequence = 0;
   std::int64_t attempt = 1;
   double time = 0;  // seconds since 1970
   std::string kind;
-  Json body;        // the whole object
+  Json body;  // the whole object
 };
 
-// Appends whole lines with one write() each; sequence numbers go on from what the file holds; a torn last line of a killed
-// process is closed first. Throws Error(diskFull, ...).
+// Appends whole lines with one write() each; sequence numbers go on from what the file holds; a torn last line of a
+// killed process is closed first. Throws Error(diskFull, ...).
 class EventWriter {
  public:
   EventWriter(const RunFolder& folder, std::int64_t attempt);
@@ -76,9 +78,10 @@ std::optional<Event> parseEvent(std::string_view line);
 // Reads whole lines from a byte offset; what is no event (garbage, torn lines) is skipped and counted.
 class EventReader {
  public:
-  explicit EventReader(std::filesystem::path file, std::int64_t offset = 0) : m_file(std::move(file)), m_offset(offset) {}
-  // New events since the last call, at most `limit`; empty when the file is not there yet. Begins anew when the file has
-  // become shorter than what was read of it.
+  explicit EventReader(std::filesystem::path file, std::int64_t offset = 0)
+      : m_file(std::move(file)), m_offset(offset) {}
+  // New events since the last call, at most `limit`; empty when the file is not there yet. Begins anew when the file
+  // has become shorter than what was read of it.
   std::vector<Event> read(std::size_t limit = 100000);
   std::int64_t offset() const { return m_offset; }
   std::int64_t skipped() const { return m_skipped; }

@@ -1,6 +1,6 @@
 #pragma once
-// Who trains into a run folder: one process at a time, by flock on its file `lock`, which the system frees however the process
-// ends. The file's text (pid and host) is for messages only.
+// Who trains into a run folder: one process at a time, by flock on its file `lock`, which the system frees however the
+// process ends. The file's text (pid and host) is for messages only.
 #include "engine/run/run_folder.h"
 
 namespace loom {

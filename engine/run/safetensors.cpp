@@ -41,9 +41,10 @@ bool isReal(std::string_view type) {
 // IEEE 754 binary16: 5 bits of exponent, 10 of mantissa.
 float fromF16(std::uint16_t word) {
   const int exponent = word >> 10 & 31, mantissa = word & 1023;
-  const float magnitude = exponent == 31 ? (mantissa ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
-                          : exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
-                                          : std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
+  const float magnitude =
+      exponent == 31  ? (mantissa ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
+      : exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                      : std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
   return word & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -90,7 +91,8 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
   const std::string name = path.string();
   const std::span<const std::byte> bytes = m_file.bytes();
   const auto refuse = [&name](const std::string& reason) {
-    throwError(ErrorCode::badData, "{} is no whole checkpoint or file of weights: {}; choose another one", name, reason);
+    throwError(ErrorCode::badData, "{} is no whole checkpoint or file of weights: {}; choose another one", name,
+               reason);
   };
   std::uint64_t length = 0;
   if (bytes.size() < sizeof length)
@@ -131,8 +133,9 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
     }
   }
   // Other writers order their headers as they like; the data leave no gap all the same.
-  std::stable_sort(described.begin(), described.end(),
-                   [](const Described& a, const Described& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
+  std::stable_sort(described.begin(), described.end(), [](const Described& a, const Described& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
   std::uint64_t expected = 0;
   for (const Described& tensor : described) {
     if (tensor.begin != expected)
@@ -140,9 +143,11 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
     const std::size_t width = bytesOf(tensor.type);
     if (width == 0) refuse(fmt::format("tensor '{}' is of the unknown type {}", tensor.name, tensor.type));
     if (tensor.end - tensor.begin != static_cast<std::uint64_t>(tensor.shape.elements()) * width)
-      refuse(fmt::format("tensor '{}' is {} and has {} bytes", tensor.name, tensor.shape.toString(), tensor.end - tensor.begin));
+      refuse(fmt::format("tensor '{}' is {} and has {} bytes", tensor.name, tensor.shape.toString(),
+                         tensor.end - tensor.begin));
     if (tensor.end > data.size())
-      refuse(fmt::format("tensor '{}' ends at byte {} of the data, but the file has only {}", tensor.name, tensor.end, data.size()));
+      refuse(fmt::format("tensor '{}' ends at byte {} of the data, but the file has only {}", tensor.name, tensor.end,
+                         data.size()));
     expected = tensor.end;
     const std::byte* begin = data.data() + tensor.begin;
     const auto count = static_cast<std::size_t>(tensor.shape.elements());

@@ -1,7 +1,8 @@
 #pragma once
 // Tensors in a file as Hugging Face's safetensors defines it: 8 bytes little-endian length of a JSON header, the header
-// ("name": {"dtype", "shape", "data_offsets"}, "__metadata__": {text: text}), the data. Other tools open our checkpoints as they are.
-// We add "data_xxh64", the hash of the data, to the metadata, so that a file which was damaged on its way is told from a whole one.
+// ("name": {"dtype", "shape", "data_offsets"}, "__metadata__": {text: text}), the data. Other tools open our
+// checkpoints as they are. We add "data_xxh64", the hash of the data, to the metadata, so that a file which was damaged
+// on its way is told from a whole one.
 #include <filesystem>
 #include <map>
 #include <span>
@@ -25,8 +26,9 @@ class TensorFile {
   // Atomically (written beside, synced, renamed). Throws Error(diskFull, inputOutput).
   static void write(const std::filesystem::path& path, const std::vector<Tensor>& tensors, Metadata metadata);
 
-  // Maps the file and checks all of it: header, offsets without gap or overlap up to the last byte, hash where there is one.
-  // Throws Error(badData) saying what is wrong. Tensors of F16, BF16 and F64 are read as f32; those of whole numbers are left out.
+  // Maps the file and checks all of it: header, offsets without gap or overlap up to the last byte, hash where there is
+  // one. Throws Error(badData) saying what is wrong. Tensors of F16, BF16 and F64 are read as f32; those of whole
+  // numbers are left out.
   explicit TensorFile(const std::filesystem::path& path);
   const std::vector<Tensor>& tensors() const { return m_tensors; }
   const Tensor* find(std::string_view name) const;

@@ -1,7 +1,7 @@
 #pragma once
-// The state of a run in one file, checkpoints/step-00000128.safetensors: weights and states under their names, optimizer slots as
-// "conv1/weight#momentum", and the position in the data and the run as JSON in the metadata. last.json and best.json name the
-// newest and the best one: {"file", "step", "metric", "value"}.
+// The state of a run in one file, checkpoints/step-00000128.safetensors: weights and states under their names,
+// optimizer slots as "conv1/weight#momentum", and the position in the data and the run as JSON in the metadata.
+// last.json and best.json name the newest and the best one: {"file", "step", "metric", "value"}.
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -37,11 +37,11 @@ class Checkpoint {
   explicit Checkpoint(const std::filesystem::path& path);
   const Json& position() const { return m_position; }
   std::int64_t step() const { return m_position.value("step", std::int64_t{0}); }
-  // Fills everything that the store holds. Weights and states must be there in the right shape (Error(badData) names the first
-  // that is not); answers the slots that the file lacks, which stay as they are.
+  // Fills everything that the store holds. Weights and states must be there in the right shape (Error(badData) names
+  // the first that is not); answers the slots that the file lacks, which stay as they are.
   std::vector<std::string> restore(ParameterStore& store) const;
-  // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed since.
-  // Answers how many were filled.
+  // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed
+  // since. Answers how many were filled.
   std::size_t restoreMatching(ParameterStore& store) const;
 
  private:
@@ -52,9 +52,10 @@ class Checkpoint {
 
 enum class Which { last, best };
 
-// The checkpoint that last.json or best.json names, if it is whole; else, for `last`, the newest whole one in the folder. Files
-// that are not whole are passed over and told in `refused`. Nothing when there is none.
-std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which, std::vector<std::string>* refused = nullptr);
+// The checkpoint that last.json or best.json names, if it is whole; else, for `last`, the newest whole one in the
+// folder. Files that are not whole are passed over and told in `refused`. Nothing when there is none.
+std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which,
+                                                    std::vector<std::string>* refused = nullptr);
 
 // Writes checkpoints and removes what nothing names any more: the last, the best and those to keep stay.
 class CheckpointKeeper {

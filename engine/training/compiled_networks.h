@@ -27,7 +27,7 @@ struct CompileRequest {
       nullptr;  // training: gradients that are exchanged with other ranks
   Collectives* collectives = nullptr;
   bool averagesStates = false;  // training: a step has several shards, or ranks, whose running statistics are averaged
-  const Feed* feed = nullptr;  // what the inputs come from: its images as bytes where the machine prepares them
+  const Feed* feed = nullptr;   // what the inputs come from: its images as bytes where the machine prepares them
   std::int64_t passes = 1;  // of a step, as the settings have it: more of them make a batch that does not fit smaller
 };
 

@@ -113,8 +113,7 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, DivergenceQu
     std::size_t last = first;
     for (std::int64_t bytes = 0; last < probes.size() && (last == first || bytes < question.mostKept); ++last)
       bytes += bytesKept(program.tensor(probes[last].tensor));
-    const std::string found =
-        firstNotFinite(backend, store, question, std::span(probes).subspan(first, last - first));
+    const std::string found = firstNotFinite(backend, store, question, std::span(probes).subspan(first, last - first));
     if (!found.empty()) return found;
     first = last;
   }

@@ -14,9 +14,9 @@ std::vector<std::string> metricNames(const Program& program);
 
 // What each rank says with a step's measures.
 struct Signals {
-  bool stop = false;      // a signal asked this process to stop
-  bool commands = false;  // this rank holds commands that all must obey
-  bool write = false;     // this rank wants to write a checkpoint, for which all steps that are under way must end
+  bool stop = false;          // a signal asked this process to stop
+  bool commands = false;      // this rank holds commands that all must obey
+  bool write = false;         // this rank wants to write a checkpoint, for which all steps that are under way must end
   std::uint64_t weights = 0;  // checksum of this rank's; 0 = not compared in this step
 };
 

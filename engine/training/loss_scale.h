@@ -1,7 +1,7 @@
 #pragma once
 // Dynamic loss scaling (Micikevicius et al., "Mixed precision training", 2018; the numbers are those of PyTorch's
-// GradScaler): in f16 a gradient below 6e-8 is 0, so all of them are multiplied on their way back and divided where they
-// arrive. A step whose gradients overflow changes nothing and is repeated at half the scale with the next batch.
+// GradScaler): in f16 a gradient below 6e-8 is 0, so all of them are multiplied on their way back and divided where
+// they arrive. A step whose gradients overflow changes nothing and is repeated at half the scale with the next batch.
 #include <cstdint>
 
 #include "engine/base/data_type.h"

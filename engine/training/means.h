@@ -1,6 +1,6 @@
 #pragma once
-// Loss and metrics as means over samples: of the shards of a step, of the steps of an epoch, of the batches of a dataset. Each part
-// counts by its number of samples, so a smaller last batch weighs what it holds.
+// Loss and metrics as means over samples: of the shards of a step, of the steps of an epoch, of the batches of a
+// dataset. Each part counts by its number of samples, so a smaller last batch weighs what it holds.
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,5 +1,6 @@
 #pragma once
-// Where a run stands between two steps: all that a resumed run needs beside the tensors to go on as if it had never stopped.
+// Where a run stands between two steps: all that a resumed run needs beside the tensors to go on as if it had never
+// stopped.
 #include <map>
 #include <optional>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace loom {
 
-// A learning rate that a person set while training: it holds from schedule step `at` on, and the schedule without its warm-up
-// goes on from there: rate(t) = value · factor(t) / factor(at).
+// A learning rate that a person set while training: it holds from schedule step `at` on, and the schedule without its
+// warm-up goes on from there: rate(t) = value · factor(t) / factor(at).
 struct RateOverride {
   double value = 0;
   double at = 0;
@@ -27,16 +28,16 @@ struct BestSoFar {
 };
 
 struct Position {
-  std::int64_t step = 0;      // updates of the weights done
-  double scheduleStep = 0;    // where the schedule stands: `step` in steps of the batch that the settings name
+  std::int64_t step = 0;           // updates of the weights done
+  double scheduleStep = 0;         // where the schedule stands: `step` in steps of the batch that the settings name
   std::int64_t stepsPerEpoch = 0;  // of such steps; 0 = not known (a checkpoint of an older version)
   std::int64_t settingsBatch = 0;  // that batch; 0 = not known
-  std::int64_t samples = 0;   // of the first update's dataset, over all epochs
-  double epoch = 0;           // epochs done, fractional
-  bool validationDue = false; // an epoch ended, but its validation was not finished
-  double nextValidation = 0;  // epoch at which validation is due
-  double nextKept = 0;        // epoch at which a checkpoint that is kept is due
-  Means means;                // of this epoch so far
+  std::int64_t samples = 0;        // of the first update's dataset, over all epochs
+  double epoch = 0;                // epochs done, fractional
+  bool validationDue = false;      // an epoch ended, but its validation was not finished
+  double nextValidation = 0;       // epoch at which validation is due
+  double nextKept = 0;             // epoch at which a checkpoint that is kept is due
+  Means means;                     // of this epoch so far
   std::optional<BestSoFar> best;
   struct DatasetPlace {
     std::int64_t epoch = 0, sample = 0;
@@ -50,7 +51,7 @@ struct Position {
     std::int64_t finiteSteps = 0;  // since it changed last
   };
   std::vector<UpdatePlace> updates;
-  std::int64_t batch = 0;     // a batch that was changed while training; 0 = that of the settings
+  std::int64_t batch = 0;  // a batch that was changed while training; 0 = that of the settings
 
   // The schedule's place, and that of rates that were set, in steps of which an epoch has `stepsPerEpoch`: after a
   // resume with another batch the schedule goes on at the same share of an epoch.

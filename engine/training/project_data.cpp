@@ -56,12 +56,8 @@ Json ProjectData::facts() const {
     const auto time = std::filesystem::last_write_time(opened.csv, none);
     const auto seconds =
         std::chrono::duration<double>(std::chrono::file_clock::to_sys(time).time_since_epoch()).count();
-    facts[name] = {{"csv", opened.csv.string()},
-                   {"rows", opened.data->size()},
-                   {"bytes", bytes},
-                   {"modified", seconds},
-                   {"content", opened.data->contentHash()},
-                   {"prepare", opened.prepare}};
+    facts[name] = {{"csv", opened.csv.string()}, {"rows", opened.data->size()},           {"bytes", bytes},
+                   {"modified", seconds},        {"content", opened.data->contentHash()}, {"prepare", opened.prepare}};
   }
   return facts;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The datasets of a project, opened once each, with their preparation resolved: mean and deviation measured on the training set.
+// The datasets of a project, opened once each, with their preparation resolved: mean and deviation measured on the
+// training set.
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -32,10 +33,12 @@ class ProjectData {
  public:
   ProjectData(const Project& project, ProjectDataOptions options) : m_project(project), m_options(std::move(options)) {}
 
-  // `trained`: the dataset whose preparation holds when this one has none of its own; empty = this one. Errors gain the name.
+  // `trained`: the dataset whose preparation holds when this one has none of its own; empty = this one. Errors gain the
+  // name.
   const OpenedDataset& open(const std::string& name, const std::string& trained = {});
   const std::map<std::string, OpenedDataset>& opened() const { return m_opened; }
-  // "csv", "rows", "bytes", "modified", "content" (Dataset::contentHash()), "prepare" of each: what a run was trained on.
+  // "csv", "rows", "bytes", "modified", "content" (Dataset::contentHash()), "prepare" of each: what a run was trained
+  // on.
   Json facts() const;
 
  private:

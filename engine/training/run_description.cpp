@@ -15,19 +15,19 @@ void writeRunDescription(const RunFolder& folder, const RunDescription& descript
   const Json settings = resolvedSettings(description.project.training.settings);
   const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   Json json = {{"run", kRunVersion},
-                     {"name", folder.path.filename().string()},
-                     {"created", now},
-                     {"project_file", description.projectFile.string()},
-                     {"project_folder", description.folder.string()},
-                     {"project", parseJson(writeProject(description.project), "the project")},
-                     {"settings", settings},
-                     {"datasets", description.facts},
-                     {"seed", settings.value("seed", Json())},
-                     {"ranks", description.ranks},
-                     {"hosts", description.hosts},
-                     {"device", description.device},
-                     {"precision", description.precision},
-                     {"versions", description.versions}};
+               {"name", folder.path.filename().string()},
+               {"created", now},
+               {"project_file", description.projectFile.string()},
+               {"project_folder", description.folder.string()},
+               {"project", parseJson(writeProject(description.project), "the project")},
+               {"settings", settings},
+               {"datasets", description.facts},
+               {"seed", settings.value("seed", Json())},
+               {"ranks", description.ranks},
+               {"hosts", description.hosts},
+               {"device", description.device},
+               {"precision", description.precision},
+               {"versions", description.versions}};
   if (!description.startedFrom.is_null()) json["started_from"] = description.startedFrom;
   writeFileAtomically(folder.runFile(), formatJson(json));
 }

@@ -143,19 +143,18 @@ void TrainingSession::makeUpdates() {
     if (spec.every < 1)
       throwError(ErrorCode::badProject, "training: update {} is to run every {} steps; at least 1 is wanted", i + 1,
                  spec.every);
-    m_updates.push_back(std::make_unique<UpdateRunner>(UpdateParts{.spec = spec,
-                                                                   .index = static_cast<int>(i),
-                                                                   .network = *network,
-                                                                   .feed = feedOf(spec.dataset, {}),
-                                                                   .networks = m_networks,
-                                                                   .store = m_store,
-                                                                   .backend = m_backend,
-                                                                   .settings = m_settings,
-                                                                   .compile = m_compile,
-                                                                   .parallel = m_parallel,
-                                                                   .beforeDiagnosis = [this] {
-                                                                     saveBestBeforeDivergence();
-                                                                   }}));
+    m_updates.push_back(
+        std::make_unique<UpdateRunner>(UpdateParts{.spec = spec,
+                                                   .index = static_cast<int>(i),
+                                                   .network = *network,
+                                                   .feed = feedOf(spec.dataset, {}),
+                                                   .networks = m_networks,
+                                                   .store = m_store,
+                                                   .backend = m_backend,
+                                                   .settings = m_settings,
+                                                   .compile = m_compile,
+                                                   .parallel = m_parallel,
+                                                   .beforeDiagnosis = [this] { saveBestBeforeDivergence(); }}));
   }
   if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
     m_mostUnderWay = 1;

@@ -33,9 +33,9 @@ struct TrainSettings {
   Wire wire = Wire::f32;
   std::size_t fusionBytes = 0;  // 0 = every gradient by itself
   BatchStatistics statistics = BatchStatistics::perShard;
-  std::string startFrom;                 // file of weights or folder of a run, as the project names it; empty = random numbers
+  std::string startFrom;  // file of weights or folder of a run, as the project names it; empty = random numbers
   std::vector<std::string> startFromParameters;  // patterns; empty = all
-  double rateScale = 1;  // of the learning rate: the batch's over the base batch's
+  double rateScale = 1;                          // of the learning rate: the batch's over the base batch's
 
   std::int64_t shard() const { return (batch + accumulate - 1) / accumulate; }  // samples computed at once
 };

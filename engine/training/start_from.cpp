@@ -15,25 +15,30 @@ namespace {
 std::filesystem::path fileOf(const std::filesystem::path& named) {
   std::error_code none;
   if (!std::filesystem::exists(named, none))
-    throwError(ErrorCode::missingFile, "training.start_from: there is no {}; name a .safetensors file or the folder of a run", named.string());
+    throwError(ErrorCode::missingFile,
+               "training.start_from: there is no {}; name a .safetensors file or the folder of a run", named.string());
   if (!std::filesystem::is_directory(named, none)) return named;
   const RunFolder run{named};
   auto checkpoint = findCheckpoint(run, Which::best);
   if (!checkpoint) checkpoint = findCheckpoint(run, Which::last);
   if (!checkpoint)
-    throwError(ErrorCode::missingFile, "training.start_from: {} holds no checkpoint; name a .safetensors file or the folder of a run that was trained",
-               named.string());
+    throwError(
+        ErrorCode::missingFile,
+        "training.start_from: {} holds no checkpoint; name a .safetensors file or the folder of a run that was trained",
+        named.string());
   return *checkpoint;
 }
 
 bool isChosen(const std::string& name, const std::vector<std::string>& patterns) {
-  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return matchesPattern(pattern, name); });
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                         [&](const std::string& pattern) { return matchesPattern(pattern, name); });
 }
 
 // "conv1/weight, conv1/bias and 12 more"
 std::string some(const Json& names) {
   std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i) text += (i ? ", " : "") + names[i].get<std::string>();
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i)
+    text += (i ? ", " : "") + names[i].get<std::string>();
   return names.size() > 4 ? text + fmt::format(" and {} more", names.size() - 4) : text;
 }
 
@@ -56,12 +61,16 @@ StartedFrom startFrom(ParameterStore& store, const StartFromOptions& options) {
   }
   // The whole network is matched, and the chosen part of it taken: a part by itself would leave its order more answers.
   WeightMatch match = matchWeights(parameters, tensors);
-  std::erase_if(match.pairs, [&](const WeightPair& pair) { return !isChosen(parameters[pair.parameter].name, options.parameters); });
-  std::erase_if(match.shapeDiffers, [&](const WeightPair& pair) { return !isChosen(parameters[pair.parameter].name, options.parameters); });
-  std::erase_if(match.missing, [&](std::size_t index) { return !isChosen(parameters[index].name, options.parameters); });
+  std::erase_if(match.pairs,
+                [&](const WeightPair& pair) { return !isChosen(parameters[pair.parameter].name, options.parameters); });
+  std::erase_if(match.shapeDiffers,
+                [&](const WeightPair& pair) { return !isChosen(parameters[pair.parameter].name, options.parameters); });
+  std::erase_if(match.missing,
+                [&](std::size_t index) { return !isChosen(parameters[index].name, options.parameters); });
   if (match.pairs.empty())
     throwError(ErrorCode::badProject,
-               "training.start_from: none of the {} in {} fits {} of the network by name or by shape; it belongs to another network",
+               "training.start_from: none of the {} in {} fits {} of the network by name or by shape; it belongs to "
+               "another network",
                counted(static_cast<std::int64_t>(tensors.size()), "tensors"), path.string(),
                options.parameters.empty() ? "a weight" : "a weight that start_from_parameters names");
   for (const WeightPair& pair : match.pairs) entries[pair.parameter]->value.write(sources[pair.tensor]->values);
@@ -74,12 +83,14 @@ StartedFrom startFrom(ParameterStore& store, const StartFromOptions& options) {
   if (!match.shapeDiffers.empty()) {
     Json names = Json::array();
     for (const WeightPair& pair : match.shapeDiffers) names.push_back(parameters[pair.parameter].name);
-    started.warnings.push_back(fmt::format("start_from: {} begin at random numbers, since the file has them in another shape: {}",
-                                           counted(static_cast<std::int64_t>(names.size()), "weights"), some(names)));
+    started.warnings.push_back(
+        fmt::format("start_from: {} begin at random numbers, since the file has them in another shape: {}",
+                    counted(static_cast<std::int64_t>(names.size()), "weights"), some(names)));
   }
   if (!match.missing.empty())
-    started.warnings.push_back(fmt::format("start_from: {} begin at random numbers, since the file has none for them: {}",
-                                           counted(static_cast<std::int64_t>(match.missing.size()), "weights"), some(started.facts["missing"])));
+    started.warnings.push_back(fmt::format(
+        "start_from: {} begin at random numbers, since the file has none for them: {}",
+        counted(static_cast<std::int64_t>(match.missing.size()), "weights"), some(started.facts["missing"])));
   return started;
 }
 

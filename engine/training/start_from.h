@@ -10,7 +10,7 @@
 namespace loom {
 
 struct StartFromOptions {
-  std::filesystem::path file;           // a .safetensors, or the folder of a run: its best checkpoint, else its last one
+  std::filesystem::path file;  // a .safetensors, or the folder of a run: its best checkpoint, else its last one
   std::vector<std::string> parameters;  // patterns of the names that are taken; empty = all
 };
 
@@ -19,8 +19,9 @@ struct StartedFrom {
   std::vector<std::string> warnings;
 };
 
-// Lays the file over what the store holds, weights and running statistics, and nothing of an optimizer. What finds no tensor keeps its
-// value. Throws Error(missingFile, badData) for the file, Error(badProject) where none of the chosen parameters finds a tensor.
+// Lays the file over what the store holds, weights and running statistics, and nothing of an optimizer. What finds no
+// tensor keeps its value. Throws Error(missingFile, badData) for the file, Error(badProject) where none of the chosen
+// parameters finds a tensor.
 StartedFrom startFrom(ParameterStore& store, const StartFromOptions& options);
 
 }  // namespace loom

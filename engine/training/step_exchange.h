@@ -22,7 +22,7 @@ class StepExchange {
   struct Options {
     std::vector<std::vector<std::string>> buckets;  // by parameter name, as planBuckets() gives them
     bool hasStates = false;                         // the last bucket is that of averaged states
-    std::int64_t smallestBatch = 1;  // samples of the smallest step
+    std::int64_t smallestBatch = 1;                 // samples of the smallest step
   };
   StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store, const Options& options);
 

@@ -1,5 +1,6 @@
 #pragma once
-// A run after (or while) it is trained: its project and the weights of one of its checkpoints, to evaluate and to predict with.
+// A run after (or while) it is trained: its project and the weights of one of its checkpoints, to evaluate and to
+// predict with.
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -38,12 +39,13 @@ class TrainedRun {
   // Throws Error(missingFile) when the folder is no run or has no whole checkpoint.
   TrainedRun(Backend& backend, TrainedRunOptions options);
 
-  // Loss and metrics over a dataset of the project; empty = the validation set, or the training set where there is none.
-  // Measured in evaluation mode, over every sample. Error(stopped) when `stop` became true.
+  // Loss and metrics over a dataset of the project; empty = the validation set, or the training set where there is
+  // none. Measured in evaluation mode, over every sample. Error(stopped) when `stop` became true.
   Measured evaluate(const std::string& dataset);
-  // Writes the CSV's own columns and the network's outputs beside them, in the convention of Neural Network Console: the name of
-  // the target variable and an apostrophe; "y'" for one value, "y'__0", "y'__1", ... for several. A cross entropy gives
-  // probabilities. What has more than one axis or more than 1000 values goes into .npy files beside `out`.
+  // Writes the CSV's own columns and the network's outputs beside them, in the convention of Neural Network Console:
+  // the name of the target variable and an apostrophe; "y'" for one value, "y'__0", "y'__1", ... for several. A cross
+  // entropy gives probabilities. What has more than one axis or more than 1000 values goes into .npy files beside
+  // `out`.
   PredictionResult predict(const PredictionRequest& request);
 
   const std::filesystem::path& checkpoint() const { return m_path; }

@@ -23,9 +23,9 @@ struct TrainerOptions {
   RunFolder run;
   bool resume = false;                         // go on from the newest whole checkpoint of the run, as a new attempt
   bool changed = false;                        // resume: the project differs from run.json's, which is written anew
-  Json trainedOn = Json::object();  // resume: run.json's "datasets"; other samples are told of, or refused:
-  Json startedFrom;                 // resume: run.json's "started_from", which is kept
-  std::vector<std::string> moved;   // resume: of these datasets, which lie elsewhere than run.json says
+  Json trainedOn = Json::object();             // resume: run.json's "datasets"; other samples are told of, or refused:
+  Json startedFrom;                            // resume: run.json's "started_from", which is kept
+  std::vector<std::string> moved;              // resume: of these datasets, which lie elsewhere than run.json says
   Json versions = Json::object();              // of the program and its libraries, for run.json
   std::function<void(const Event&)> observer;  // every event, after it was written
   const std::atomic<bool>* stop = nullptr;     // true: write a checkpoint and stop at the next step (signals)

@@ -223,9 +223,10 @@ void TrainingSession::obey(const std::vector<Json>& commands) {
         return feed.second->options().dropLast && batch > feed.second->size();
       });
       if (tooSmall != m_feeds.end()) {
-        refuse(fmt::format("dataset '{}' has {} samples, and drop_last leaves out what fills no batch: nothing would be "
-                           "left",
-                           tooSmall->first, tooSmall->second->size()));
+        refuse(
+            fmt::format("dataset '{}' has {} samples, and drop_last leaves out what fills no batch: nothing would be "
+                        "left",
+                        tooSmall->first, tooSmall->second->size()));
         continue;
       }
       m_position.batch = batch;

@@ -102,7 +102,7 @@ class TrainingSession {
   std::unique_ptr<ControlReader> m_control;
   std::unique_ptr<CheckpointKeeper> m_keeper;
   std::vector<std::string> m_hosts;  // by rank
-  Feed* m_primary = nullptr;  // of the update that defines what an epoch is
+  Feed* m_primary = nullptr;         // of the update that defines what an epoch is
   bool m_higherIsBetter = false;
   std::int64_t m_stepsTotal = 0;
   bool m_endsBySteps = false;  // max_steps come before the last epoch: the schedule counts steps, whatever their batch
@@ -122,8 +122,8 @@ class TrainingSession {
     std::uint64_t weights = 0;  // checksum from before it; 0 = not taken
     double waited = 0;          // for data, in seconds
     Clock::time_point began;
-    std::string diverged;    // empty = all is well
-    std::vector<int> apart;  // ranks with other weights than rank 0
+    std::string diverged;        // empty = all is well
+    std::vector<int> apart;      // ranks with other weights than rank 0
     std::optional<Json> layers;  // LayerTimes, once in an attempt
   };
   std::deque<StepBegun> m_underWay;
@@ -135,8 +135,8 @@ class TrainingSession {
   std::vector<Json> m_held;                             // several ranks: rank 0's commands, not yet known to the others
   bool m_stopAgreed = false, m_commandsAgreed = false,  // what all ranks learned with the last step
       m_writeAgreed = false;
-  std::optional<Snapshot> m_pendingBest;                // the best one so far, not yet on disk
-  std::int64_t m_writtenStep = -1;                      // step of the newest checkpoint on disk
+  std::optional<Snapshot> m_pendingBest;  // the best one so far, not yet on disk
+  std::int64_t m_writtenStep = -1;        // step of the newest checkpoint on disk
   Clock::time_point m_lastWrite = Clock::now();
   Measured m_firstMeasured;      // the first update's newest, shown again at steps at which it does not run
   std::size_t m_ownMetrics = 0;  // how many metrics of it are its own

@@ -188,10 +188,9 @@ std::string UpdateRunner::diagnose(const Begun& begun, const std::string& sympto
   const std::string first = firstText(communicator, symptom);  // nobody goes on before rank 0 has written
   const std::string where = symptom.empty() || begun.shards.empty() ? std::string() : placeOf(begun, shard);
   // A rank that finds the place says more than one that knows only the symptom.
-  const std::string found =
-      firstText(communicator, where.empty() ? std::string()
-                                            : fmt::format("{}; the first values that are not finite are in {}", symptom,
-                                                          where));
+  const std::string found = firstText(
+      communicator, where.empty() ? std::string()
+                                  : fmt::format("{}; the first values that are not finite are in {}", symptom, where));
   return found.empty() ? first : found;
 }
 

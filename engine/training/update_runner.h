@@ -44,12 +44,12 @@ class UpdateRunner {
   struct Outcome {
     Measured measured;
     double gradientNorm = 0;
-    double lossScale = 0;                 // in f16: that of this step; 0 = none
-    bool skipped = false;                 // its gradients overflowed: nothing was changed, the next step has half the scale
-    std::optional<TrustRatios> ratios;    // of rules that measure
-    std::string diverged;                 // what is not finite and where; empty = all is well; the same on every rank
+    double lossScale = 0;  // in f16: that of this step; 0 = none
+    bool skipped = false;  // its gradients overflowed: nothing was changed, the next step has half the scale
+    std::optional<TrustRatios> ratios;  // of rules that measure
+    std::string diverged;               // what is not finite and where; empty = all is well; the same on every rank
     bool stop = false, commands = false, write = false;  // what some rank said (Signals)
-    std::vector<int> apart;               // ranks whose weights are not those of rank 0 (Signals)
+    std::vector<int> apart;                              // ranks whose weights are not those of rank 0 (Signals)
   };
   // Begins a step on the feed's current batch. `step` counts from 0.
   void begin(std::int64_t step, double learningRate);

@@ -35,11 +35,14 @@ const DoorVerb* find(const QString& word) {
 
 }  // namespace
 
-bool isDoorVerb(const QString& word) { return find(word) != nullptr; }
+bool isDoorVerb(const QString& word) {
+  return find(word) != nullptr;
+}
 
 QString doorVerbs() {
   QString text = QStringLiteral("Without a window (gradloom VERB --help says more):\n");
-  for (const DoorVerb& each : kVerbs) text += QStringLiteral("  gradloom %1 %2\n").arg(QLatin1String(each.name), -8).arg(QLatin1String(each.about));
+  for (const DoorVerb& each : kVerbs)
+    text += QStringLiteral("  gradloom %1 %2\n").arg(QLatin1String(each.name), -8).arg(QLatin1String(each.about));
   return text;
 }
 
@@ -69,7 +72,9 @@ bool Words::read(const QString& verb, const QStringList& words) {
   // Qt names the program by its path and knows no verbs.
   const qsizetype begin = help.indexOf(": ") + 2, end = help.indexOf('\n');
   const QString use = help.mid(begin, end - begin);
-  help.replace(begin, end - begin, QStringLiteral("gradloom %1%2").arg(verb, use.contains(" [options]") ? use.mid(use.indexOf(" [options]")) : QString()));
+  help.replace(begin, end - begin,
+               QStringLiteral("gradloom %1%2")
+                   .arg(verb, use.contains(" [options]") ? use.mid(use.indexOf(" [options]")) : QString()));
   std::fputs(help.toLocal8Bit().constData(), stdout);
   return false;
 }
@@ -79,7 +84,8 @@ int Words::number(const char* option, int otherwise, int least) const {
   bool good = false;
   const int number = value(option).toInt(&good);
   if (!good || number < least)
-    throwError(ErrorCode::badArgument, "--{} is '{}', but must be a whole number from {} up", option, value(option).toStdString(), least);
+    throwError(ErrorCode::badArgument, "--{} is '{}', but must be a whole number from {} up", option,
+               value(option).toStdString(), least);
   return number;
 }
 
@@ -96,10 +102,12 @@ QString meantHost(const HostStore& hosts, const QString& text) {
     if (each.id == text || each.name == text) return each.id;
     names << each.name;
   }
-  throwError(ErrorCode::badArgument, "there is no host '{}'; there are {}. `gradloom hosts add USER@MACHINE` adds one", text.toStdString(),
-             names.join(", ").toStdString());
+  throwError(ErrorCode::badArgument, "there is no host '{}'; there are {}. `gradloom hosts add USER@MACHINE` adds one",
+             text.toStdString(), names.join(", ").toStdString());
 }
 
-void printJson(const Json& json) { std::puts(formatJson(json).c_str()); }
+void printJson(const Json& json) {
+  std::puts(formatJson(json).c_str());
+}
 
 }  // namespace loom

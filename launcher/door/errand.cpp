@@ -26,37 +26,46 @@ struct Errand::Desk {
   OrderDesk orders;
 
   explicit Desk(const DoorOptions& options)
-      : store(options.dataFolder), hosts(options.dataFolder), lines(hosts, doorLine(options)), models(store, &lines),
+      : store(options.dataFolder),
+        hosts(options.dataFolder),
+        lines(hosts, doorLine(options)),
+        models(store, &lines),
         launcher(store, {.program = options.program, .hosts = &lines}),
         orders(options.dataFolder, launcher, store, hosts, lines, models) {}
 };
 
 LineOptions doorLine(const DoorOptions& options) {
   LineOptions line = options.line;
-  if (line.bundle.isEmpty() && line.program.isEmpty()) line.bundle = findBundle(options.program.isEmpty() ? findLoom() : options.program);
+  if (line.bundle.isEmpty() && line.program.isEmpty())
+    line.bundle = findBundle(options.program.isEmpty() ? findLoom() : options.program);
   return line;
 }
 
-Errand::Errand(const DoorOptions& options) : m_options(options), m_lock((QDir().mkpath(options.dataFolder), options.dataFolder)) { becomeKeeper(); }
+Errand::Errand(const DoorOptions& options)
+    : m_options(options), m_lock((QDir().mkpath(options.dataFolder), options.dataFolder)) {
+  becomeKeeper();
+}
 
 Errand::~Errand() = default;
 
 bool Errand::becomeKeeper() {
   if (m_desk) return true;
-  if (m_yielded.isValid() && !m_yielded.hasExpired(kYieldMs)) return false;  // whoever asked for the folder takes it now
+  if (m_yielded.isValid() && !m_yielded.hasExpired(kYieldMs))
+    return false;  // whoever asked for the folder takes it now
   if (!m_lock.take()) return false;
   m_desk = std::make_unique<Desk>(m_options);
-  QObject::connect(&m_desk->lines, &HostLines::question, &m_desk->lines, [this](const QString& host, int id, const SshQuestion& question) {
-    HostLine* const line = m_desk->lines.line(host);
-    if (!line) return;
-    std::optional<QString> answer;
-    try {
-      answer = askOnTerminal(question);
-    } catch (const Error& error) {
-      m_fault = QString::fromStdString(error.what());
-    }
-    line->answer(id, answer);
-  });
+  QObject::connect(&m_desk->lines, &HostLines::question, &m_desk->lines,
+                   [this](const QString& host, int id, const SshQuestion& question) {
+                     HostLine* const line = m_desk->lines.line(host);
+                     if (!line) return;
+                     std::optional<QString> answer;
+                     try {
+                       answer = askOnTerminal(question);
+                     } catch (const Error& error) {
+                       m_fault = QString::fromStdString(error.what());
+                     }
+                     line->answer(id, answer);
+                   });
   m_desk->orders.yield = [this] { m_yields = true; };
   m_desk->launcher.attach();
   return true;
@@ -88,7 +97,8 @@ Json Errand::ask(const Json& order) {
     }
     if (Interrupts::came()) throw Error(ErrorCode::stopped, "given up before it was answered");
     if (silence.hasExpired(kSilenceMs))
-      throwError(ErrorCode::internal, "another Gradloom keeps the runs in {} and does not answer; close it, or look whether it hangs",
+      throwError(ErrorCode::internal,
+                 "another Gradloom keeps the runs in {} and does not answer; close it, or look whether it hangs",
                  m_options.dataFolder.toStdString());
     wait(kDoorLookMs);
   }
@@ -105,9 +115,10 @@ RunRecord meantRun(const DoorOptions& options, const QString& text) {
   }
   if (begins.size() == 1) return begins.front();
   if (begins.isEmpty())
-    throwError(ErrorCode::badArgument, "there is no run '{}': `gradloom runs` lists their names and ids", text.toStdString());
-  throwError(ErrorCode::badArgument, "'{}' may be {} runs, {} and {} among them: give more of the id", text.toStdString(), begins.size(),
-             begins[0].id.toStdString(), begins[1].id.toStdString());
+    throwError(ErrorCode::badArgument, "there is no run '{}': `gradloom runs` lists their names and ids",
+               text.toStdString());
+  throwError(ErrorCode::badArgument, "'{}' may be {} runs, {} and {} among them: give more of the id",
+             text.toStdString(), begins.size(), begins[0].id.toStdString(), begins[1].id.toStdString());
 }
 
 }  // namespace loom

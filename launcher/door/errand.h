@@ -1,6 +1,7 @@
 #pragma once
-// Whoever carries out what a verb asks for: this process, when nobody else keeps the data folder, else the one that does (an open
-// window, another terminal), by orders (launcher/orders.h). It may change hands at any time; a verb sees no difference.
+// Whoever carries out what a verb asks for: this process, when nobody else keeps the data folder, else the one that
+// does (an open window, another terminal), by orders (launcher/orders.h). It may change hands at any time; a verb sees
+// no difference.
 #include <QElapsedTimer>
 #include <memory>
 #include <optional>
@@ -39,7 +40,8 @@ class Errand {
 
 LineOptions doorLine(const DoorOptions& options);
 
-// The run that a person means: its id, the beginning of one, or its name (the newest of that name). Throws Error(badArgument).
+// The run that a person means: its id, the beginning of one, or its name (the newest of that name). Throws
+// Error(badArgument).
 RunRecord meantRun(const DoorOptions& options, const QString& text);
 
 }  // namespace loom

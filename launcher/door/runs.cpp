@@ -47,7 +47,9 @@ Json toJson(const RunRecord& run, const QString& host, const Models& models) {
   for (const QString& each : run.tags) tags.push_back(each.toStdString());
   Json model = nullptr;
   if (!place.isNowhere())
-    model = {{"path", (place.here.isEmpty() ? place.there : place.here).toStdString()}, {"here", !place.here.isEmpty()}, {"best", place.best}};
+    model = {{"path", (place.here.isEmpty() ? place.there : place.here).toStdString()},
+             {"here", !place.here.isEmpty()},
+             {"best", place.best}};
   return {{"id", run.id.toStdString()},
           {"name", run.name.toStdString()},
           {"project", run.project.toStdString()},
@@ -77,19 +79,24 @@ Json toJson(const RunRecord& run, const QString& host, const Models& models) {
 }  // namespace
 
 int runsVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(QStringLiteral("Lists runs, newest last: name, state, best, step, host, id, and below each where its model is."));
-  words.parser.addOptions({{"filter", "Words, or comparisons joined by and: optimizer == LARS and epochs > 100 and best >= 0.9.", "TEXT"},
-                           {"project", "Of this project alone, a .loom file.", "FILE"},
-                           {"json", "Print a JSON list and nothing else."}});
+  Words words(
+      QStringLiteral("Lists runs, newest last: name, state, best, step, host, id, and below each where its model is."));
+  words.parser.addOptions(
+      {{"filter", "Words, or comparisons joined by and: optimizer == LARS and epochs > 100 and best >= 0.9.", "TEXT"},
+       {"project", "Of this project alone, a .loom file.", "FILE"},
+       {"json", "Print a JSON list and nothing else."}});
   if (!words.read("runs", given)) return 0;
-  if (!words.positional().isEmpty()) throwError(ErrorCode::badArgument, "'{}' is not understood: gradloom runs [--filter TEXT]", words.positional().front().toStdString());
+  if (!words.positional().isEmpty())
+    throwError(ErrorCode::badArgument, "'{}' is not understood: gradloom runs [--filter TEXT]",
+               words.positional().front().toStdString());
   RunStore store(options.dataFolder);
   HostStore hosts(options.dataFolder);
   HostLines lines(hosts, options.line);
   readOn(store, options);
   const Models models(store, &lines);
   const QString project = words.has("project") ? QFileInfo(words.value("project")).canonicalFilePath() : QString();
-  if (words.has("project") && project.isEmpty()) throwError(ErrorCode::missingFile, "{} is not there", words.value("project").toStdString());
+  if (words.has("project") && project.isEmpty())
+    throwError(ErrorCode::missingFile, "{} is not there", words.value("project").toStdString());
   QList<RunRecord> runs = store.runs(project);
   const RunFilter filter(words.value("filter"), runs);
   if (filter.wantsDeleted()) runs = store.runs(project, RunStore::Deleted::include);
@@ -101,16 +108,23 @@ int runsVerb(const QStringList& given, const DoorOptions& options) {
     return 0;
   }
   Console console;
-  if (runs.isEmpty()) console.line(filter.isEmpty() ? "no runs yet: gradloom submit PROJECT --host NAME makes one" : "no run is like that");
+  if (runs.isEmpty())
+    console.line(filter.isEmpty() ? "no runs yet: gradloom submit PROJECT --host NAME makes one"
+                                  : "no run is like that");
   std::size_t widest = 4;
-  for (const RunRecord& run : std::as_const(runs)) widest = std::max<std::size_t>(widest, static_cast<std::size_t>(run.name.size()));
+  for (const RunRecord& run : std::as_const(runs))
+    widest = std::max<std::size_t>(widest, static_cast<std::size_t>(run.name.size()));
   for (const RunRecord& run : std::as_const(runs)) {
-    const std::string best = run.bestStep >= 0 ? fmt::format("{} {:.5g}", run.metric.toStdString(), run.best) : std::string("-");
-    const std::string steps = run.stepsTotal > 0 ? fmt::format("{} of {}", run.step, run.stepsTotal) : std::to_string(run.step);
-    console.line(fmt::format("{:<{}}  {:<8}  {:<20}  step {:<16}  {:<10}  {}", run.name.toStdString(), std::min<std::size_t>(widest, 40), toKey(run.state), best,
-                             steps, hostOf(run, hosts).toStdString(), run.id.toStdString()));
+    const std::string best =
+        run.bestStep >= 0 ? fmt::format("{} {:.5g}", run.metric.toStdString(), run.best) : std::string("-");
+    const std::string steps =
+        run.stepsTotal > 0 ? fmt::format("{} of {}", run.step, run.stepsTotal) : std::to_string(run.step);
+    console.line(fmt::format("{:<{}}  {:<8}  {:<20}  step {:<16}  {:<10}  {}", run.name.toStdString(),
+                             std::min<std::size_t>(widest, 40), toKey(run.state), best, steps,
+                             hostOf(run, hosts).toStdString(), run.id.toStdString()));
     if (const QString model = models.sentence(run.id); !model.isEmpty())
-      console.line(fmt::format("    model {}{}", model.toStdString(), models.mayFetch(run.id) ? ", gradloom fetch " + run.id.toStdString() : std::string()));
+      console.line(fmt::format("    model {}{}", model.toStdString(),
+                               models.mayFetch(run.id) ? ", gradloom fetch " + run.id.toStdString() : std::string()));
     if (run.state == RunState::failed && !run.message.isEmpty()) console.line("    " + run.message.toStdString());
   }
   return 0;

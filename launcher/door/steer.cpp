@@ -9,7 +9,9 @@
 namespace loom {
 namespace {
 
-Json orderFor(const char* verb, const RunRecord& run) { return {{"order", verb}, {"run", run.id.toStdString()}}; }
+Json orderFor(const char* verb, const RunRecord& run) {
+  return {{"order", verb}, {"run", run.id.toStdString()}};
+}
 
 RunState stateOf(Errand& errand, const RunRecord& run) {
   return runStateFromKey(QString::fromStdString(errand.ask(orderFor("state", run)).value("state", std::string())));
@@ -23,11 +25,15 @@ void settled(Errand& errand, const RunRecord& run) {
 }  // namespace
 
 int stopVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(QStringLiteral("Stops a run with a checkpoint, from which `gradloom resume` goes on, and waits until it has ended."));
+  Words words(QStringLiteral(
+      "Stops a run with a checkpoint, from which `gradloom resume` goes on, and waits until it has ended."));
   words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
-  words.parser.addOptions({{"after-epoch", "At the end of this epoch."}, {"kill", "Now, without a checkpoint."}, {"no-wait", "Do not wait for its end."}});
+  words.parser.addOptions({{"after-epoch", "At the end of this epoch."},
+                           {"kill", "Now, without a checkpoint."},
+                           {"no-wait", "Do not wait for its end."}});
   if (!words.read("stop", given)) return kExitDone;
-  if (words.has("after-epoch") && words.has("kill")) throwError(ErrorCode::badArgument, "--after-epoch and --kill exclude each other");
+  if (words.has("after-epoch") && words.has("kill"))
+    throwError(ErrorCode::badArgument, "--after-epoch and --kill exclude each other");
   const RunRecord run = meantRun(options, words.one("runs"));
   Errand errand(options);
   settled(errand, run);
@@ -43,15 +49,21 @@ int stopVerb(const QStringList& given, const DoorOptions& options) {
 }
 
 int resumeVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(QStringLiteral("Goes on with a run that was stopped or failed, from its newest checkpoint: where it ran, or elsewhere."));
+  Words words(QStringLiteral(
+      "Goes on with a run that was stopped or failed, from its newest checkpoint: where it ran, or elsewhere."));
   words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
   words.parser.addOptions({{"follow", "Look on until it ends; the exit code is then the run's."},
-                           {"host", "Elsewhere: the name of a host (`gradloom hosts`), or local, this machine. What it needs is brought here and there first.", "NAME"},
+                           {"host",
+                            "Elsewhere: the name of a host (`gradloom hosts`), or local, this machine. What it needs "
+                            "is brought here and there first.",
+                            "NAME"},
                            {"here", "The same as --host local."},
                            {"ranks", "With --host, how many; all that the host offers, unless named.", "N"}});
   if (!words.read("resume", given)) return kExitDone;
-  if (words.has("here") && words.has("host")) throwError(ErrorCode::badArgument, "--here and --host exclude each other");
-  if (words.has("ranks") && !words.has("host")) throwError(ErrorCode::badArgument, "--ranks goes with --host: the name of a host (`gradloom hosts`)");
+  if (words.has("here") && words.has("host"))
+    throwError(ErrorCode::badArgument, "--here and --host exclude each other");
+  if (words.has("ranks") && !words.has("host"))
+    throwError(ErrorCode::badArgument, "--ranks goes with --host: the name of a host (`gradloom hosts`)");
   const bool elsewhere = words.has("here") || words.has("host");
   const QString host = words.has("host") ? meantHost(HostStore(options.dataFolder), words.value("host")) : QString();
   const RunRecord run = meantRun(options, words.one("runs"));
@@ -71,26 +83,32 @@ int resumeVerb(const QStringList& given, const DoorOptions& options) {
 }
 
 int followVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(QStringLiteral("Looks on at a run until it ends; the exit code is then the run's. Ctrl+C only ends the looking on."));
+  Words words(QStringLiteral(
+      "Looks on at a run until it ends; the exit code is then the run's. Ctrl+C only ends the looking on."));
   words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
   if (!words.read("follow", given)) return kExitDone;
   const RunRecord run = meantRun(options, words.one("runs"));
   Errand errand(options);
-  if (const RunState state = stateOf(errand, run); isLive(state) || state == RunState::queued) errand.ask(orderFor("connect", run));
+  if (const RunState state = stateOf(errand, run); isLive(state) || state == RunState::queued)
+    errand.ask(orderFor("connect", run));
   return watchRun(errand, run, {.fromHere = true, .patienceMs = options.patienceMs});
 }
 
 int fetchVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(QStringLiteral("Brings the best checkpoint of a run (where nothing was measured, its newest) from its host into the run's folder,\n"
-                             "verified by its hash, and prints its path. What broke off goes on where it stood."));
+  Words words(
+      QStringLiteral("Brings the best checkpoint of a run (where nothing was measured, its newest) from its host into "
+                     "the run's folder,\n"
+                     "verified by its hash, and prints its path. What broke off goes on where it stood."));
   words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
   words.parser.addOption({"json", "Print one JSON object and nothing else."});
   if (!words.read("fetch", given)) return kExitDone;
   const RunRecord run = meantRun(options, words.one("runs"));
   Errand errand(options);
   const QString file = fetchModel(errand, run, words.has("json"));
-  if (words.has("json")) printJson({{"run", run.id.toStdString()}, {"model", file.toStdString()}});
-  else Console().line(file.toStdString());
+  if (words.has("json"))
+    printJson({{"run", run.id.toStdString()}, {"model", file.toStdString()}});
+  else
+    Console().line(file.toStdString());
   return kExitDone;
 }
 

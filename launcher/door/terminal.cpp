@@ -65,16 +65,22 @@ std::optional<QString> askOnTerminal(const SshQuestion& question) {
   Tty tty;
   const bool key = question.kind == SshQuestion::Kind::newHostKey;
   if (!tty.isThere())
-    throwError(ErrorCode::badArgument, "{} asks for {}, and there is no terminal to answer on: {}", question.host.toStdString(),
-               key ? "a word on its new host key" : "a password or code (" + question.text.trimmed().toStdString() + ")",
-               key ? "sign in once with ssh, so that the key is known" : "sign in with a key or an agent, or run this on a terminal");
+    throwError(
+        ErrorCode::badArgument, "{} asks for {}, and there is no terminal to answer on: {}",
+        question.host.toStdString(),
+        key ? "a word on its new host key" : "a password or code (" + question.text.trimmed().toStdString() + ")",
+        key ? "sign in once with ssh, so that the key is known"
+            : "sign in with a key or an agent, or run this on a terminal");
   if (key) {
     tty.say(QStringLiteral("\r\033[K%1 is not known yet; its key is %2.\n").arg(question.host, question.fingerprint));
     tty.say(QStringLiteral("Is that its key? Type yes to go on: "));
     const auto answer = tty.line();
-    return answer && answer->trimmed().compare("yes", Qt::CaseInsensitive) == 0 ? std::optional<QString>("yes") : std::nullopt;
+    return answer && answer->trimmed().compare("yes", Qt::CaseInsensitive) == 0 ? std::optional<QString>("yes")
+                                                                                : std::nullopt;
   }
-  tty.say(QStringLiteral("\r\033[K%1: %2%3").arg(question.host, question.text.trimmed(), question.text.trimmed().endsWith(':') ? QStringLiteral(" ") : QStringLiteral(": ")));
+  tty.say(QStringLiteral("\r\033[K%1: %2%3")
+              .arg(question.host, question.text.trimmed(),
+                   question.text.trimmed().endsWith(':') ? QStringLiteral(" ") : QStringLiteral(": ")));
   if (!question.visible) tty.hide();
   return tty.line();
 }
@@ -90,6 +96,8 @@ Interrupts::~Interrupts() {
   for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &g_before[i], nullptr);
 }
 
-bool Interrupts::came() { return g_came != 0; }
+bool Interrupts::came() {
+  return g_came != 0;
+}
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
-// The person at the terminal: questions that signing in asks, without an echo of what is secret, and Ctrl+C, which only ever ends the
-// looking on. What a run says goes through Console (engine/run/console.h).
+// The person at the terminal: questions that signing in asks, without an echo of what is secret, and Ctrl+C, which only
+// ever ends the looking on. What a run says goes through Console (engine/run/console.h).
 #include <optional>
 
 #include "launcher/ssh/ssh_connection.h"

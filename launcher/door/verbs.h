@@ -9,7 +9,8 @@ namespace loom {
 
 struct Words {
   QCommandLineParser parser;
-  // Declares --help; `use`: "PROJECT --host NAME". Throws Error(badArgument) for what cannot be understood; false after --help.
+  // Declares --help; `use`: "PROJECT --host NAME". Throws Error(badArgument) for what cannot be understood; false after
+  // --help.
   explicit Words(const QString& about) { parser.setApplicationDescription(about); }
   bool read(const QString& verb, const QStringList& words);
   QString value(const char* option) const { return parser.value(QLatin1String(option)); }
@@ -29,7 +30,8 @@ int resumeVerb(const QStringList& words, const DoorOptions& options);
 int followVerb(const QStringList& words, const DoorOptions& options);
 int fetchVerb(const QStringList& words, const DoorOptions& options);
 
-// By its name or its id. "local" and this machine's own words are the empty id. Throws Error(badArgument) with the names there are.
+// By its name or its id. "local" and this machine's own words are the empty id. Throws Error(badArgument) with the
+// names there are.
 QString meantHost(const HostStore& hosts, const QString& text);
 // One JSON value on standard output.
 void printJson(const Json& json);

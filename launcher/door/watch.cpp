@@ -21,7 +21,9 @@ std::string textOf(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-Json askState(Errand& errand, const QString& id) { return errand.ask({{"order", "state"}, {"run", id.toStdString()}}); }
+Json askState(Errand& errand, const QString& id) {
+  return errand.ask({{"order", "state"}, {"run", id.toStdString()}});
+}
 
 class Watch {
  public:
@@ -49,7 +51,8 @@ class Watch {
  private:
   // New points come as they are written, whoever keeps the run.
   void pause() {
-    for (int waited = 0; waited < (m_errand.isOurs() ? kDoorLookMs : kAskMs) && !Interrupts::came(); waited += kDoorLookMs) {
+    for (int waited = 0; waited < (m_errand.isOurs() ? kDoorLookMs : kAskMs) && !Interrupts::came();
+         waited += kDoorLookMs) {
       m_errand.wait(kDoorLookMs);
       tellEvents();
     }
@@ -91,18 +94,24 @@ class Watch {
     // Of what only counts on, one line; on a terminal each count.
     const bool another = text.section(':', 0, 0) != m_stage.section(':', 0, 0);
     m_stage = text;
-    if (m_console->terminal()) m_console->live(text.toStdString());
-    else if (another) say(text);
+    if (m_console->terminal())
+      m_console->live(text.toStdString());
+    else if (another)
+      say(text);
   }
 
   void checkPatience(const Json& state) {
     if (!state.value("stuck", false)) return m_stuck.invalidate();
     if (!m_stuck.isValid()) m_stuck.start();
     const bool there = state.value("accepted", false);
-    if (state.value("needs_person", false) ? !m_stuck.hasExpired(kNeedsPersonMs) : there || !m_stuck.hasExpired(m_options.patienceMs)) return;
-    throwError(ErrorCode::communication, "{}. {} is kept{}; `gradloom follow {}` tries again, `gradloom stop {}` takes it back",
-               QString::fromStdString(textOf(state, "stage")).remove(QRegularExpression("\\.$")).toStdString(), m_run.name.toStdString(),
-               there ? " and goes on there" : ", and begins when its host is reached", m_run.id.toStdString(), m_run.id.toStdString());
+    if (state.value("needs_person", false) ? !m_stuck.hasExpired(kNeedsPersonMs)
+                                           : there || !m_stuck.hasExpired(m_options.patienceMs))
+      return;
+    throwError(ErrorCode::communication,
+               "{}. {} is kept{}; `gradloom follow {}` tries again, `gradloom stop {}` takes it back",
+               QString::fromStdString(textOf(state, "stage")).remove(QRegularExpression("\\.$")).toStdString(),
+               m_run.name.toStdString(), there ? " and goes on there" : ", and begins when its host is reached",
+               m_run.id.toStdString(), m_run.id.toStdString());
   }
 
   int accepted() {
@@ -114,7 +123,8 @@ class Watch {
     if (m_console) {
       const bool begun = state.value("accepted", false) || m_begun || now == RunState::running;
       say(begun ? QStringLiteral("%1 goes on without this terminal.").arg(m_run.name)
-                : QStringLiteral("%1 has not begun; it does when Gradloom, or gradloom follow, is there.").arg(m_run.name));
+                : QStringLiteral("%1 has not begun; it does when Gradloom, or gradloom follow, is there.")
+                      .arg(m_run.name));
       say(QStringLiteral("follow    gradloom follow %1").arg(m_run.id));
       say(QStringLiteral("stop it   gradloom stop %1").arg(m_run.id));
     }
@@ -124,15 +134,22 @@ class Watch {
   int end(RunState now, Json state) {
     const std::int64_t step = m_finished.value("step", std::int64_t{0});
     if (now == RunState::finished) say(QString::fromStdString("done after " + counted(step, "steps")));
-    if (now == RunState::stopped) say(m_finished.contains("step") ? QString::fromStdString("stopped after " + counted(step, "steps")) : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
+    if (now == RunState::stopped)
+      say(m_finished.contains("step")
+              ? QString::fromStdString("stopped after " + counted(step, "steps"))
+              : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
     if (const auto best = m_finished.find("best"); best != m_finished.end() && best->is_object())
-      say(QString::fromStdString(fmt::format("best      {} {:.5f} at epoch {:g}", textOf(*best, "metric"), numberFromJson(best->value("value", Json())), numberFromJson(best->value("epoch", Json())))));
+      say(QString::fromStdString(fmt::format("best      {} {:.5f} at epoch {:g}", textOf(*best, "metric"),
+                                             numberFromJson(best->value("value", Json())),
+                                             numberFromJson(best->value("epoch", Json())))));
     while (state.value("fetching", false) && !Interrupts::came()) {
-      if (m_console && state.value("share", -1.0) >= 0) m_console->live(fmt::format("fetching its best checkpoint: {:.0f} %", state.value("share", 0.0) * 100));
+      if (m_console && state.value("share", -1.0) >= 0)
+        m_console->live(fmt::format("fetching its best checkpoint: {:.0f} %", state.value("share", 0.0) * 100));
       m_errand.wait(kDoorLookMs);
       state = askState(m_errand, m_run.id);
     }
-    if (const std::string fault = textOf(state, "fetch_fault"); !fault.empty()) say(QString::fromStdString("warning: " + fault));
+    if (const std::string fault = textOf(state, "fetch_fault"); !fault.empty())
+      say(QString::fromStdString("warning: " + fault));
     const QString model = QString::fromStdString(textOf(state, "model"));
     if (!model.isEmpty()) say("model     " + model);
     if (model.startsWith("on ")) say(QStringLiteral("bring it  gradloom fetch %1").arg(m_run.id));
@@ -143,7 +160,9 @@ class Watch {
     }
     if (m_console) m_console.reset();
     const std::string sentence = textOf(state, "message");
-    throw Error(codeOfFailure(), sentence.empty() ? "the run failed and does not say why; see " + (m_run.folder + "/log.txt").toStdString() : sentence);
+    throw Error(codeOfFailure(), sentence.empty() ? "the run failed and does not say why; see " +
+                                                        (m_run.folder + "/log.txt").toStdString()
+                                                  : sentence);
   }
 
   // As its last error says, or the shell around it noted.
@@ -171,7 +190,9 @@ class Watch {
 
 }  // namespace
 
-int watchRun(Errand& errand, const RunRecord& run, const WatchOptions& options) { return Watch(errand, run, options).go(); }
+int watchRun(Errand& errand, const RunRecord& run, const WatchOptions& options) {
+  return Watch(errand, run, options).go();
+}
 
 QString fetchModel(Errand& errand, const RunRecord& run, bool quiet, Models::Which which) {
   std::optional<Console> console;
@@ -179,12 +200,14 @@ QString fetchModel(Errand& errand, const RunRecord& run, bool quiet, Models::Whi
   errand.ask({{"order", "fetch"}, {"run", run.id.toStdString()}, {"newest", which == Models::Which::newest}});
   for (;;) {
     const Json state = askState(errand, run.id);
-    if (const std::string fault = textOf(state, "fetch_fault"); !fault.empty()) throw Error(ErrorCode::communication, fault);
+    if (const std::string fault = textOf(state, "fetch_fault"); !fault.empty())
+      throw Error(ErrorCode::communication, fault);
     if (!state.value("fetching", false)) return QString::fromStdString(textOf(state, "model"));
     const double share = state.value("share", -1.0);
     if (console) console->live(share < 0 ? textOf(state, "stage") : fmt::format("fetching: {:.0f} %", share * 100));
     errand.wait(kDoorLookMs);
-    if (Interrupts::came()) throw Error(ErrorCode::stopped, "not fetched; what came is kept, and the next fetch goes on from there");
+    if (Interrupts::came())
+      throw Error(ErrorCode::stopped, "not fetched; what came is kept, and the next fetch goes on from there");
   }
 }
 

@@ -29,13 +29,13 @@ struct SlurmSettings {
 };
 
 struct Host {
-  QString id;       // for life, chosen when it is added: [a-z0-9-]
-  QString name;     // shown; unique
-  QString address;  // a name of ~/.ssh/config, a host name or an address
-  QString user;     // empty = the configuration's, or this person's
-  int port = 0;     // 0 = the configuration's, or 22
+  QString id;              // for life, chosen when it is added: [a-z0-9-]
+  QString name;            // shown; unique
+  QString address;         // a name of ~/.ssh/config, a host name or an address
+  QString user;            // empty = the configuration's, or this person's
+  int port = 0;            // 0 = the configuration's, or 22
   bool systemSsh = false;  // reached by the system's own ssh rather than the library
-  QString key;      // file of a private key here, "~/.ssh/cluster"; empty = the configuration's, or the usual ones
+  QString key;  // file of a private key here, "~/.ssh/cluster"; empty = the configuration's, or the usual ones
   HostKind kind = HostKind::mpirun;
   QVector<RankPlace> places;  // mpirun: empty = the host itself, with `ranks`
   int ranks = 1;
@@ -45,7 +45,7 @@ struct Host {
   SlurmSettings slurm;
   int stalledAfter = 0;  // seconds after which a rank that the others wait for ends the job; 0 = the engine's own 40
   QString folder = QStringLiteral("~/.cache/gradloom");  // engine, runs and data there; plain characters only
-  bool bringBest = false;  // the best checkpoint is brought here when a run ends
+  bool bringBest = false;                                // the best checkpoint is brought here when a run ends
   QString dataFolder;  // where the data already lies, laid out as beside the project; empty = it is sent
   QString libraries;   // folder of NVIDIA's libraries (cuDNN, cuBLAS), searched first; empty = as the loader has them
 

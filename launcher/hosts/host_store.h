@@ -1,6 +1,6 @@
 #pragma once
-// The hosts of this person: hosts.json in the data folder. Several windows, of other versions too, may have it open: a change
-// begins with what the file says now, and what is not understood is kept as it stands there. Window's thread.
+// The hosts of this person: hosts.json in the data folder. Several windows, of other versions too, may have it open: a
+// change begins with what the file says now, and what is not understood is kept as it stands there. Window's thread.
 #include <QList>
 #include <QObject>
 #include <functional>
@@ -13,7 +13,8 @@ class HostStore : public QObject {
   Q_OBJECT
 
  public:
-  // A file that is no JSON is set aside with its cause in notice(), never overwritten; so is told which host cannot be used.
+  // A file that is no JSON is set aside with its cause in notice(), never overwritten; so is told which host cannot be
+  // used.
   explicit HostStore(const QString& folder, QObject* parent = nullptr);
 
   const QList<Host>& hosts() const { return m_hosts; }

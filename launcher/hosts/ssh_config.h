@@ -17,8 +17,8 @@ struct SshTarget {
   bool identitiesOnly = false;
   QString agent;  // socket; empty = SSH_AUTH_SOCK, "none" = none
   QString hostKeyAlias;
-  QStringList knownHosts;                                                 // files; the first one is written to
-  QStringList globalKnownHosts;                                           // files of the machine
+  QStringList knownHosts;        // files; the first one is written to
+  QStringList globalKnownHosts;  // files of the machine
   enum class NewHostKey { ask, accept, refuse };
   NewHostKey newHostKey = NewHostKey::ask;  // a changed one is never accepted, whatever StrictHostKeyChecking says
   QString ciphers, macs, keyExchange, hostKeyAlgorithms, publicKeyTypes;  // as libssh takes them; empty = its own

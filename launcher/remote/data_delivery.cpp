@@ -37,7 +37,8 @@ void DataDelivery::want(const QString& id, const Freight& freight) {
   if (m_orders.count(id)) return send(id);
   m_orders[id].freight = freight;
   m_toPack << id;
-  if (!m_packing.isEmpty()) m_listener.stage(id, QStringLiteral("Its data is packed after that of the runs before it"), -1);
+  if (!m_packing.isEmpty())
+    m_listener.stage(id, QStringLiteral("Its data is packed after that of the runs before it"), -1);
   packNext();
 }
 
@@ -111,8 +112,10 @@ void DataDelivery::send(const QString& id) {
   for (const PackedData& each : *order->second.data) {
     const auto place = m_places.constFind(each.sha256);
     if (place == m_places.constEnd()) return upload(each);
-    if (each.part.isEmpty()) delivered.data[each.dataset] = *place;
-    else delivered.parts[each.part] = each.sha256;
+    if (each.part.isEmpty())
+      delivered.data[each.dataset] = *place;
+    else
+      delivered.parts[each.part] = each.sha256;
   }
   m_listener.done(id, delivered);
 }
@@ -152,20 +155,21 @@ void DataDelivery::upload(const PackedData& data) {
   const QString sha256 = data.sha256;
   const auto fresh = std::make_shared<Upload>(
       *m_agent, data,
-      Upload::Listener{.progress = [this, sha256](qint64 sent) { tellProgress(sha256, sent); },
-                       .done =
-                           [this, sha256](const QString& path) {
-                             m_uploads.erase(sha256);
-                             m_places[sha256] = path;
-                             for (const QString& id : waitingFor(sha256)) send(id);
-                           },
-                       .failed =
-                           [this, sha256, name = data.part.isEmpty() ? "dataset " + data.dataset : data.part + " of the run"](const QString& sentence) {
-                             m_uploads.erase(sha256);
-                             for (const QString& id : waitingFor(sha256))
-                               m_listener.failed(
-                                   id, QStringLiteral("%1 cannot be sent: %2").arg(name, sentence));
-                           }});
+      Upload::Listener{
+          .progress = [this, sha256](qint64 sent) { tellProgress(sha256, sent); },
+          .done =
+              [this, sha256](const QString& path) {
+                m_uploads.erase(sha256);
+                m_places[sha256] = path;
+                for (const QString& id : waitingFor(sha256)) send(id);
+              },
+          .failed =
+              [this, sha256, name = data.part.isEmpty() ? "dataset " + data.dataset : data.part + " of the run"](
+                  const QString& sentence) {
+                m_uploads.erase(sha256);
+                for (const QString& id : waitingFor(sha256))
+                  m_listener.failed(id, QStringLiteral("%1 cannot be sent: %2").arg(name, sentence));
+              }});
   m_uploads[sha256] = fresh;
   fresh->begin();
 }

@@ -1,6 +1,7 @@
 #pragma once
-// What a host's jobs need on its way there, data and the parts of a run that goes on: packed one project after the other on one thread, and each file sent once, however many
-// jobs wait for it. A line that breaks ends the sending; what is packed stays so. On the line's thread.
+// What a host's jobs need on its way there, data and the parts of a run that goes on: packed one project after the
+// other on one thread, and each file sent once, however many jobs wait for it. A line that breaks ends the sending;
+// what is packed stays so. On the line's thread.
 #include <QHash>
 #include <QObject>
 #include <QStringList>
@@ -67,8 +68,8 @@ class DataDelivery : public QObject {
   QStringList m_toPack;
   QString m_packing;  // whose data is being packed now
   std::thread m_thread;
-  std::shared_ptr<std::atomic<bool>> m_calledOff;       // the packing
-  QHash<QString, QString> m_places;                     // hash -> on the host, as this connection knows
+  std::shared_ptr<std::atomic<bool>> m_calledOff;        // the packing
+  QHash<QString, QString> m_places;                      // hash -> on the host, as this connection knows
   std::map<QString, std::shared_ptr<Upload>> m_uploads;  // by hash
 };
 

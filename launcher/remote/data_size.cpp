@@ -32,7 +32,8 @@ qint64 packedBytes(const QString& csv) {
   for (const CachePlace& place : cachePlaces(path, {}))
     if (const qint64 size = QFile(QString::fromStdString(place.pack().string())).size(); size > 0) return size;
   qint64 row = 0;
-  for (const Variable& each : peekSchema(path).variables) row += each.shape.elements() * static_cast<qint64>(bytesOf(each.type));
+  for (const Variable& each : peekSchema(path).variables)
+    row += each.shape.elements() * static_cast<qint64>(bytesOf(each.type));
   return row * rowsOf(csv);
 }
 

@@ -36,7 +36,8 @@ QByteArray prologue(const QString& base, const EngineBundle& bundle) {
   return "exec 2>&1; say() { echo \"" + QByteArray(kMarker) + "$*\"; }; cd; base=" + base.toUtf8() +
          "; id=" + bundle.id().toUtf8() + "; sum=" + bundle.sha256.toUtf8() + "; part=$id." + us +
          ".part; size=" + QByteArray::number(bundle.size) +
-         "; umask 077; mkdir -p \"$base/engine\" && cd \"$base/engine\" || { say failed the folder $base/engine cannot be "
+         "; umask 077; mkdir -p \"$base/engine\" && cd \"$base/engine\" || { say failed the folder $base/engine cannot "
+         "be "
          "made; exit 1; }; own() { set -- $(ls -ldn \"$1\"); [ \"$3\" = \"$(id -u)\" ]; }; for f in . $id; do "
          "[ ! -e $f ] || own $f || { say failed $base/engine belongs to another person: name another folder for this "
          "host; exit 1; }; done; ";
@@ -129,7 +130,8 @@ EngineBundle readBundle(const QString& path) {
 
 QByteArray agentCommand(const QString& base, const EngineBundle& bundle) {
   return "exec /bin/sh -c 'p=" + base.toUtf8() + "/engine/" + bundle.id().toUtf8() +
-         "/bin/loom; [ -e \"$p\" ] || exit 127; [ -O \"$p\" ] || { echo \"$p belongs to another person\" >&2; exit 126; }; "
+         "/bin/loom; [ -e \"$p\" ] || exit 127; [ -O \"$p\" ] || { echo \"$p belongs to another person\" >&2; exit "
+         "126; }; "
          "exec \"$p\" agent'";
 }
 
@@ -138,9 +140,10 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
   qint64 have = 0;
   {
     Shell shell(transport);
-    shell.send(padded(prologue(base, bundle) +
-                      "m=$(uname -m); [ $m = " + bundle.machine.toUtf8() + " ] || { say failed this host is a $m "
-                      "machine, but the engine that this Gradloom brings runs on " + bundle.machine.toUtf8() +
+    shell.send(padded(prologue(base, bundle) + "m=$(uname -m); [ $m = " + bundle.machine.toUtf8() +
+                      " ] || { say failed this host is a $m "
+                      "machine, but the engine that this Gradloom brings runs on " +
+                      bundle.machine.toUtf8() +
                       " only: choose a host of that kind; exit 1; }; "
                       "find . -maxdepth 1 -name '*.part*' -mtime +7 -exec rm -rf {} + 2>/dev/null; "
                       "if [ -e $id/.complete ]; then say complete; exit; fi; [ -e $part ] || : > $part || { say failed "
@@ -160,7 +163,8 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
       prologue(base, bundle) +
       "cat >> $part || { say failed $base/engine is full or may not be written; exit 1; }; have=$(wc -c < $part); "
       "[ $have -eq $size ] || { say partly $have; exit 1; }; "
-      "got=$(sha256sum < $part) || { say failed there is no sha256sum to verify it with; exit 1; }; case $got in $sum*) ;; "
+      "got=$(sha256sum < $part) || { say failed there is no sha256sum to verify it with; exit 1; }; case $got in "
+      "$sum*) ;; "
       "*) rm -f $part; say failed it arrived damaged and was thrown away; exit 1;; esac; "
       "rm -rf $part.new; mkdir $part.new && tar -xzf $part -C $part.new || { rm -rf $part.new; say failed it cannot be "
       "unpacked: $base/engine is full or there is no tar; exit 1; }; "

@@ -18,21 +18,22 @@ struct EngineBundle {
   // BASE/engine/ID: one folder a version, side by side.
   QString id() const { return sha256.left(16); }
 };
-// The bundle that hosts are sent: named by LOOM_BUNDLE, beside the program `loom`, or where packages put it. Empty = there is none.
+// The bundle that hosts are sent: named by LOOM_BUNDLE, beside the program `loom`, or where packages put it. Empty =
+// there is none.
 QString findBundle(const QString& program);
 // Reads and hashes it. Throws Error.
 EngineBundle readBundle(const QString& file);
 
-// The command that starts the agent of this bundle below `base` ("~/.cache/gradloom"): ends with 127 where it is not there, and
-// runs nothing that belongs to somebody else.
+// The command that starts the agent of this bundle below `base` ("~/.cache/gradloom"): ends with 127 where it is not
+// there, and runs nothing that belongs to somebody else.
 QByteArray agentCommand(const QString& base, const EngineBundle& bundle);
 
 // Called with bytes sent so far (those of an earlier try counted in); false calls it off.
 using InstallProgress = std::function<bool(qint64 sent, qint64 total)>;
 
-// Blocks its thread until the engine is there; nothing is sent when it is, or to a machine of another kind. Goes on where an
-// earlier try broke off; what is of an earlier week and unfinished is removed.
-// Throws SshError or Error with what the host's shell said.
+// Blocks its thread until the engine is there; nothing is sent when it is, or to a machine of another kind. Goes on
+// where an earlier try broke off; what is of an earlier week and unfinished is removed. Throws SshError or Error with
+// what the host's shell said.
 void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
                    const InstallProgress& progress);
 

@@ -62,8 +62,9 @@ class HostLine : public Executor {
   void check(qint64 bytesNeeded);
   // Tidies up there and tells remains(); `remove`: what goes of what was told before. Only while it is online.
   void tidy(const QStringList& remove = {});
-  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed(). It comes under a name of
-  // its own, is verified by its hash and takes its place then; a fetch that broke off goes on where it stood.
+  // A file of a run, "checkpoints/step-00000128.safetensors", to a file here: fetched() or fetchFailed(). It comes
+  // under a name of its own, is verified by its hash and takes its place then; a fetch that broke off goes on where it
+  // stood.
   void fetch(const QString& run, const QString& file, const QString& to);
 
   void start(const JobOrder& order) override;

@@ -1,5 +1,6 @@
 #pragma once
-// What Gradloom leaves on a host: what nobody misses goes by itself, the rest is told with its size, and goes when a person says so.
+// What Gradloom leaves on a host: what nobody misses goes by itself, the rest is told with its size, and goes when a
+// person says so.
 #include <QMetaType>
 #include <QStringList>
 #include <QVector>
@@ -14,8 +15,8 @@ struct HostRemain {
   bool isUsed = false;  // the engine that this Gradloom starts there
 };
 
-// Removes the folder of a check that has ended (`check`; empty = none), those of earlier ones, and pieces of transfers that broke off
-// more than a week ago. Answers what else lies there, largest first. Blocks; throws SshError.
+// Removes the folder of a check that has ended (`check`; empty = none), those of earlier ones, and pieces of transfers
+// that broke off more than a week ago. Answers what else lies there, largest first. Blocks; throws SshError.
 QVector<HostRemain> tidyHost(HostTransport& transport, const QString& base, const QString& check = {});
 // Of those what a person chose. Blocks; throws SshError, or Error(badArgument) for a path that is none of them.
 void removeFromHost(HostTransport& transport, const QString& base, const QStringList& paths);

@@ -51,27 +51,29 @@ void LineWorker::checkConnection() {
 
 void LineWorker::checkMachine() {
   CheckLine engine{.group = "Programs", .name = "Engine", .finding = m_facts.engine};
-  engine.finding += m_options.program.isEmpty() ? QStringLiteral(", verified by hash when it was brought to %1").arg(m_facts.base)
-                                                : QStringLiteral(", ") + m_program;
+  engine.finding += m_options.program.isEmpty()
+                        ? QStringLiteral(", verified by hash when it was brought to %1").arg(m_facts.base)
+                        : QStringLiteral(", ") + m_program;
   say(engine);
-  m_agent->ask({{"verb", "facts"}, {"need", m_bytesNeeded}, {"libraries", m_host.libraries.toStdString()}}, [this](const Json& facts, const QByteArray&) {
-    if (!facts.value("ok", false)) {
-      say({.group = "Programs",
-           .name = "Engine",
-           .status = CheckLine::Status::failed,
-           .finding = QString::fromStdString(facts.value("message", std::string()))});
-      return finishCheck();
-    }
-    bool possible = true;
-    for (const CheckLine& each : judgeFacts(facts, wish())) {
-      say(each);
-      possible &= each.status != CheckLine::Status::failed || each.group != "Programs";
-    }
-    if (possible)
-      probe();
-    else
-      finishCheck();
-  });
+  m_agent->ask({{"verb", "facts"}, {"need", m_bytesNeeded}, {"libraries", m_host.libraries.toStdString()}},
+               [this](const Json& facts, const QByteArray&) {
+                 if (!facts.value("ok", false)) {
+                   say({.group = "Programs",
+                        .name = "Engine",
+                        .status = CheckLine::Status::failed,
+                        .finding = QString::fromStdString(facts.value("message", std::string()))});
+                   return finishCheck();
+                 }
+                 bool possible = true;
+                 for (const CheckLine& each : judgeFacts(facts, wish())) {
+                   say(each);
+                   possible &= each.status != CheckLine::Status::failed || each.group != "Programs";
+                 }
+                 if (possible)
+                   probe();
+                 else
+                   finishCheck();
+               });
 }
 
 void LineWorker::probe() {

@@ -1,5 +1,5 @@
-// Files of a run on their way here, over its line: announced with their hash, piece by piece under a name of their own, verified,
-// and only then in their place.
+// Files of a run on their way here, over its line: announced with their hash, piece by piece under a name of their own,
+// verified, and only then in their place.
 #include <unistd.h>
 
 #include <QFile>
@@ -22,7 +22,8 @@ std::string hashOf(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) return {};
   Sha256 hash;
-  for (QByteArray piece = file.read(kFetchPiece); !piece.isEmpty(); piece = file.read(kFetchPiece)) hash.add({piece.constData(), static_cast<std::size_t>(piece.size())});
+  for (QByteArray piece = file.read(kFetchPiece); !piece.isEmpty(); piece = file.read(kFetchPiece))
+    hash.add({piece.constData(), static_cast<std::size_t>(piece.size())});
   return hash.finish();
 }
 
@@ -31,12 +32,14 @@ std::string hashOf(const QString& path) {
 struct LineWorker::Fetch {
   QString run, file, to;
   QFile part;
-  Sha256 hash;             // of what stands in the part
-  std::string announced;   // of the whole file, as the host says
+  Sha256 hash;            // of what stands in the part
+  std::string announced;  // of the whole file, as the host says
   qint64 size = 0;
-  bool wentOn = false;     // the part is from an earlier try: bytes that do not fit may be its fault
+  bool wentOn = false;  // the part is from an earlier try: bytes that do not fit may be its fault
 
-  Json request(const char* verb) const { return {{"verb", verb}, {"job", run.toStdString()}, {"file", file.toStdString()}}; }
+  Json request(const char* verb) const {
+    return {{"verb", verb}, {"job", run.toStdString()}, {"file", file.toStdString()}};
+  }
 };
 
 void LineWorker::fetch(const QString& run, const QString& file, const QString& to) {
@@ -79,13 +82,15 @@ void LineWorker::nextPiece(const std::shared_ptr<Fetch>& fetch) {
   m_agent->ask(request, [this, fetch](const Json& header, const QByteArray& bytes) {
     if (!m_fetches.count(fetch->to)) return;
     if (!header.value("ok", false)) return failFetch(fetch, complaintOf(header));
-    if (bytes.isEmpty()) return failFetch(fetch, QStringLiteral("%1 became shorter on the host while it was fetched").arg(fetch->file));
+    if (bytes.isEmpty())
+      return failFetch(fetch, QStringLiteral("%1 became shorter on the host while it was fetched").arg(fetch->file));
     QFile& part = fetch->part;
     if (part.write(bytes) != bytes.size() || !part.flush())
       return failFetch(fetch, QStringLiteral("%1 cannot be written: %2").arg(part.fileName(), part.errorString()));
     fetch->hash.add({bytes.constData(), static_cast<std::size_t>(bytes.size())});
     const double share = static_cast<double>(part.pos()) / static_cast<double>(std::max<qint64>(1, fetch->size));
-    toLine([run = fetch->run, file = fetch->file, share](HostLine& line) { Q_EMIT line.fetchProgress(run, file, share); });
+    toLine(
+        [run = fetch->run, file = fetch->file, share](HostLine& line) { Q_EMIT line.fetchProgress(run, file, share); });
     nextPiece(fetch);
   });
 }
@@ -96,13 +101,18 @@ void LineWorker::finishFetch(const std::shared_ptr<Fetch>& fetch) {
     part.close();
     part.remove();
     if (fetch->wentOn) return announceFetch(fetch);  // from the beginning
-    return failFetch(fetch, QStringLiteral("the bytes of %1 that came are not those on the host (their hashes differ): fetch it again").arg(fetch->file));
+    return failFetch(
+        fetch,
+        QStringLiteral("the bytes of %1 that came are not those on the host (their hashes differ): fetch it again")
+            .arg(fetch->file));
   }
   const bool safe = part.flush() && ::fsync(part.handle()) == 0;
   part.close();
   std::error_code fault;
   if (safe) std::filesystem::rename(part.fileName().toStdString(), fetch->to.toStdString(), fault);
-  if (!safe || fault) return failFetch(fetch, QStringLiteral("%1 cannot be written: %2").arg(fetch->to, safe ? QString::fromStdString(fault.message()) : part.errorString()));
+  if (!safe || fault)
+    return failFetch(fetch, QStringLiteral("%1 cannot be written: %2")
+                                .arg(fetch->to, safe ? QString::fromStdString(fault.message()) : part.errorString()));
   fetched(*fetch);
 }
 
@@ -113,7 +123,9 @@ void LineWorker::fetched(const Fetch& fetch) {
 
 void LineWorker::failFetch(const std::shared_ptr<Fetch>& fetch, const QString& sentence) {
   m_fetches.erase(fetch->to);
-  toLine([run = fetch->run, file = fetch->file, sentence](HostLine& line) { Q_EMIT line.fetchFailed(run, file, sentence); });
+  toLine([run = fetch->run, file = fetch->file, sentence](HostLine& line) {
+    Q_EMIT line.fetchFailed(run, file, sentence);
+  });
 }
 
 void LineWorker::endFetches(const QString& sentence) {

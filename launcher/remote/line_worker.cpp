@@ -244,7 +244,8 @@ QString LineWorker::remedyOf(SshFault fault, const QString& sentence) const {
   const QString place = (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address;
   const QString port = m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString();
   const QString key = m_host.key.isEmpty() ? QString() : QStringLiteral("-i %1 ").arg(m_host.key);
-  return fault == SshFault::signIn ? QStringLiteral("ssh-copy-id %1%2%3").arg(key, port, place) : QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
+  return fault == SshFault::signIn ? QStringLiteral("ssh-copy-id %1%2%3").arg(key, port, place)
+                                   : QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
 }
 
 void LineWorker::fail(SshFault fault, const QString& sentence) {
@@ -270,7 +271,8 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
     finishCheck();
   }
   if (!m_wanted || m_calledOff) return tell(LineState::offline, sentence);
-  // A line with jobs, or with a file on its way, is kept up. One that nobody needs is taken up again when it is asked for something.
+  // A line with jobs, or with a file on its way, is kept up. One that nobody needs is taken up again when it is asked
+  // for something.
   const bool needed = !m_jobs.isEmpty() || m_fetchWaits;
   if (fault == SshFault::unreachable && !needed && std::exchange(m_reached, false))
     return tell(LineState::offline, sentence);

@@ -15,10 +15,14 @@ namespace {
 
 const QString kBest = QStringLiteral("best.json"), kLast = QStringLiteral("last.json");
 
-QString checkpoints(const RunRecord& run) { return run.folder + "/checkpoints/"; }
+QString checkpoints(const RunRecord& run) {
+  return run.folder + "/checkpoints/";
+}
 
 // While it is read and until its checkpoint is here: nobody follows a pointer to nothing.
-QString fetchedPointer(const RunRecord& run, const QString& pointer) { return checkpoints(run) + pointer + ".there"; }
+QString fetchedPointer(const RunRecord& run, const QString& pointer) {
+  return checkpoints(run) + pointer + ".there";
+}
 
 QString hostIdOf(const RunRecord& run) {
   RunRecord read;
@@ -67,7 +71,8 @@ ModelPlace Models::place(const QString& id) const {
   place.here.clear();
   place.best = !known.best.isEmpty();
   place.host = host;
-  place.there = QStringLiteral("%1/runs/%2/checkpoints/%3").arg(there ? there->folder : QStringLiteral("~/.cache/gradloom"), id, file);
+  place.there = QStringLiteral("%1/runs/%2/checkpoints/%3")
+                    .arg(there ? there->folder : QStringLiteral("~/.cache/gradloom"), id, file);
   return place;
 }
 
@@ -95,18 +100,24 @@ bool Models::newestIsHere(const QString& id) const {
   if (!run) return false;
   const RunCheckpoints known = checkpointsOf(m_store, id);
   if (known.newest.isEmpty() || pointedCheckpoint(checkpoints(*run) + kLast) != known.newest) return false;
-  return QFile::exists(checkpoints(*run) + known.newest) && (known.best.isEmpty() || QFile::exists(checkpoints(*run) + known.best));
+  return QFile::exists(checkpoints(*run) + known.newest) &&
+         (known.best.isEmpty() || QFile::exists(checkpoints(*run) + known.best));
 }
 
 void Models::fetch(const QString& id, Which which) {
   const RunRecord* const run = m_store.find(id);
   if (!run) throwError(ErrorCode::badArgument, "there is no run '{}'", id.toStdString());
   const QString host = hostIdOf(*run);
-  if (host.isEmpty()) throwError(ErrorCode::badArgument, "{} ran on this machine: its checkpoints are in {}", run->name.toStdString(), checkpoints(*run).toStdString());
+  if (host.isEmpty())
+    throwError(ErrorCode::badArgument, "{} ran on this machine: its checkpoints are in {}", run->name.toStdString(),
+               checkpoints(*run).toStdString());
   if (!m_hosts || !m_hosts->store().find(host))
-    throwError(ErrorCode::badArgument, "the host '{}' is not in the list of hosts: add it again to fetch what lies there", host.toStdString());
+    throwError(ErrorCode::badArgument,
+               "the host '{}' is not in the list of hosts: add it again to fetch what lies there", host.toStdString());
   if (which == Which::newest && checkpointsOf(m_store, id).newest.isEmpty())
-    throwError(ErrorCode::badArgument, "{} has written no checkpoint yet, from which another machine could go on: resume it where it ran", run->name.toStdString());
+    throwError(ErrorCode::badArgument,
+               "{} has written no checkpoint yet, from which another machine could go on: resume it where it ran",
+               run->name.toStdString());
   begin(id, {.host = host, .pointer = which == Which::newest ? kLast : kBest, .andBest = which == Which::newest});
 }
 
@@ -114,12 +125,15 @@ void Models::begin(const QString& id, const Task& task) {
   if (m_tasks.contains(id)) return;
   const RunRecord* const run = m_store.find(id);
   if (!QDir().mkpath(checkpoints(*run)))
-    throwError(ErrorCode::inputOutput, "{} cannot be made: it is to hold the checkpoint", checkpoints(*run).toStdString());
+    throwError(ErrorCode::inputOutput, "{} cannot be made: it is to hold the checkpoint",
+               checkpoints(*run).toStdString());
   m_tasks.insert(id, task);
   HostLine& line = *m_hosts->line(task.host);
   listen(task.host, line);
-  if (line.state() == LineState::online) go(id);
-  else if (!task.patient) line.connectNow();
+  if (line.state() == LineState::online)
+    go(id);
+  else if (!task.patient)
+    line.connectNow();
   Q_EMIT changed(id);
 }
 
@@ -133,12 +147,14 @@ void Models::listen(const QString& host, HostLine& line) {
     task->share = share;
     Q_EMIT changed(id);
   });
-  connect(&line, &HostLine::fetched, this, [this](const QString& id, const QString& file, const QString&) { arrived(id, file); });
+  connect(&line, &HostLine::fetched, this,
+          [this](const QString& id, const QString& file, const QString&) { arrived(id, file); });
   connect(&line, &HostLine::fetchFailed, this, [this](const QString& id, const QString& file, const QString& sentence) {
     const auto task = m_tasks.find(id);
     if (task == m_tasks.end()) return;
     // Nothing was measured in that run, so no checkpoint is its best: then the newest.
-    if (file == "checkpoints/" + kBest && task->pointer == kBest && m_hosts->line(task->host)->state() == LineState::online) {
+    if (file == "checkpoints/" + kBest && task->pointer == kBest &&
+        m_hosts->line(task->host)->state() == LineState::online) {
       task->pointer = kLast;
       return go(id);
     }
@@ -151,8 +167,10 @@ void Models::go(const QString& id) {
   const RunRecord* const run = m_store.find(id);
   if (!run) return end(id, tr("the run was taken from the list"));
   HostLine& line = *m_hosts->line(task.host);
-  if (task.file.isEmpty()) line.fetch(id, "checkpoints/" + task.pointer, fetchedPointer(*run, task.pointer));
-  else line.fetch(id, task.file, run->folder + '/' + task.file);
+  if (task.file.isEmpty())
+    line.fetch(id, "checkpoints/" + task.pointer, fetchedPointer(*run, task.pointer));
+  else
+    line.fetch(id, task.file, run->folder + '/' + task.file);
 }
 
 void Models::lineChanged(const QString& host) {
@@ -160,8 +178,10 @@ void Models::lineChanged(const QString& host) {
   for (const QString& id : m_tasks.keys()) {
     const Task task = m_tasks.value(id);
     if (task.host != host) continue;
-    if (line.state() == LineState::online) go(id);
-    else if (!task.patient && (line.state() == LineState::offline || line.state() == LineState::needsPerson || line.state() == LineState::waiting))
+    if (line.state() == LineState::online)
+      go(id);
+    else if (!task.patient && (line.state() == LineState::offline || line.state() == LineState::needsPerson ||
+                               line.state() == LineState::waiting))
       end(id, line.sentence().isEmpty() ? tr("there is no connection") : line.sentence());
   }
 }

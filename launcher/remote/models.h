@@ -1,6 +1,7 @@
 #pragma once
-// Where is my model? The weights of a run are its best checkpoint, else its newest; those of a run on a host lie there until they are
-// brought here, by a click, by `gradloom fetch`, or by themselves when the run ends and its host says so. Window's thread.
+// Where is my model? The weights of a run are its best checkpoint, else its newest; those of a run on a host lie there
+// until they are brought here, by a click, by `gradloom fetch`, or by themselves when the run ends and its host says
+// so. Window's thread.
 #include <QHash>
 #include <QObject>
 #include <QSet>
@@ -27,15 +28,17 @@ class Models : public QObject {
 
   // Looks into the run's folder and its events: some milliseconds, not for every frame.
   ModelPlace place(const QString& id) const;
-  // "/path/step-00000128.safetensors", or "on atlas at /path"; what to do about it is the caller's to say. Empty = nowhere.
+  // "/path/step-00000128.safetensors", or "on atlas at /path"; what to do about it is the caller's to say. Empty =
+  // nowhere.
   QString sentence(const QString& id) const;
   // Whether there is something to bring here, now.
   bool mayFetch(const QString& id) const;
-  // fetched() or failed() follows. Throws Error(badArgument) where there is nothing to fetch. `newest`: what another machine needs
-  // to go on, and so the best one too.
+  // fetched() or failed() follows. Throws Error(badArgument) where there is nothing to fetch. `newest`: what another
+  // machine needs to go on, and so the best one too.
   enum class Which { best, newest };
   void fetch(const QString& id, Which which = Which::best);
-  // Whether the run could go on from here without losing a step or its best model: both checkpoints are on this machine.
+  // Whether the run could go on from here without losing a step or its best model: both checkpoints are on this
+  // machine.
   bool newestIsHere(const QString& id) const;
   bool isFetching(const QString& id) const { return m_tasks.contains(id); }
   double share(const QString& id) const { return m_tasks.value(id).share; }  // -1 = cannot be told yet
@@ -49,10 +52,11 @@ class Models : public QObject {
 
  private:
   struct Task {
-    QString host, pointer, file;  // "best.json"; "checkpoints/step-00000128.safetensors", empty while the pointer is read
+    QString host, pointer,
+        file;  // "best.json"; "checkpoints/step-00000128.safetensors", empty while the pointer is read
     double share = -1;
-    bool andBest = false;         // it is the newest, and the best one comes after it
-    bool patient = false;         // nobody waits: it goes on whenever the line is back
+    bool andBest = false;  // it is the newest, and the best one comes after it
+    bool patient = false;  // nobody waits: it goes on whenever the line is back
   };
   const Host* hostOf(const RunRecord& run) const;
   void begin(const QString& id, const Task& task);

@@ -22,7 +22,8 @@ Json* datasetsOf(Json& project) {
   return found != project.end() && found->is_object() ? &*found : nullptr;
 }
 
-// The weights with which training begins: of a run's folder its best checkpoint, else its last one. Empty where there are none.
+// The weights with which training begins: of a run's folder its best checkpoint, else its last one. Empty where there
+// are none.
 QString startFromOf(Json& project) {
   Json* const settings = trainingSettings(project);
   if (!settings || !settings->contains("start_from") || !(*settings)["start_from"].is_string()) return {};
@@ -80,7 +81,11 @@ QList<PackedData> packData(const QByteArray& text, const PackProgress& progress)
   QList<PackedData> all;
   Json project = parseJson(std::string_view(text.constData(), static_cast<std::size_t>(text.size())), "the project");
   if (const QString weights = startFromOf(project); !weights.isEmpty())
-    all.append({kWeights, weights, hashOfFile(weights, QFileInfo(weights).fileName(), progress), QFileInfo(weights).size(), {}});
+    all.append({kWeights,
+                weights,
+                hashOfFile(weights, QFileInfo(weights).fileName(), progress),
+                QFileInfo(weights).size(),
+                {}});
   Json* const datasets = datasetsOf(project);
   if (!datasets) return all;
   for (const auto& [name, dataset] : datasets->items()) {
@@ -119,8 +124,10 @@ QByteArray withDataAt(const QByteArray& text, const QHash<QString, QString>& pla
   if (!project.is_object()) return text;
   Json* const datasets = datasetsOf(project);
   for (auto each = places.begin(); each != places.end(); ++each) {
-    if (Json* const settings = each.key() == kWeights ? trainingSettings(project) : nullptr) (*settings)["start_from"] = each.value().toStdString();
-    else if (datasets && each.key() != kWeights) (*datasets)[each.key().toStdString()]["csv"] = each.value().toStdString();
+    if (Json* const settings = each.key() == kWeights ? trainingSettings(project) : nullptr)
+      (*settings)["start_from"] = each.value().toStdString();
+    else if (datasets && each.key() != kWeights)
+      (*datasets)[each.key().toStdString()]["csv"] = each.value().toStdString();
   }
   return QByteArray::fromStdString(formatJson(project));
 }
@@ -133,7 +140,8 @@ QByteArray withDataMoved(const QByteArray& text, const QString& from, const QStr
     const QString path = QString::fromStdString(object[key].get<std::string>());
     const QString inside = QDir(from).relativeFilePath(path);
     if (inside.startsWith("..") || QDir::isAbsolutePath(inside))
-      throwError(ErrorCode::badProject, "{} lies in {}, which is not below {}: the host's own data folder {} has no such place", what,
+      throwError(ErrorCode::badProject,
+                 "{} lies in {}, which is not below {}: the host's own data folder {} has no such place", what,
                  path.toStdString(), from.toStdString(), to.toStdString());
     object[key] = (to + '/' + inside).toStdString();
   };
@@ -149,7 +157,8 @@ QStringList dataWords(const QByteArray& text) {
   Json* const datasets = project.is_object() ? datasetsOf(project) : nullptr;
   if (!datasets) return words;
   for (const auto& [name, dataset] : datasets->items())
-    if (dataset.is_object() && dataset.contains("csv") && dataset["csv"].is_string() && name.find('=') == std::string::npos)
+    if (dataset.is_object() && dataset.contains("csv") && dataset["csv"].is_string() &&
+        name.find('=') == std::string::npos)
       words << QString::fromStdString(name + "=" + dataset["csv"].get<std::string>());
   return words;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What travels to a host, each file named by the hash of its bytes: the datasets of a project, packed, and the parts of a run that is
-// to go on there.
+// What travels to a host, each file named by the hash of its bytes: the datasets of a project, packed, and the parts of
+// a run that is to go on there.
 #include <QByteArray>
 #include <QHash>
 #include <QList>
@@ -29,15 +29,17 @@ using PackProgress = std::function<bool(const QString& sentence)>;
 // takes: not for the window's thread. Throws Error (badProject, badData, missingFile, diskFull, stopped).
 QList<PackedData> packData(const QByteArray& project, const PackProgress& progress);
 
-// The files that another machine needs to go on with the run in `folder`, hashed. Throws Error (missingFile, inputOutput, stopped).
+// The files that another machine needs to go on with the run in `folder`, hashed. Throws Error (missingFile,
+// inputOutput, stopped).
 QList<PackedData> packRun(const QString& folder, const PackProgress& progress);
 
 // The project with every dataset's csv, and its start_from, replaced by its place on the host.
 QByteArray withDataAt(const QByteArray& project, const QHash<QString, QString>& places);
-// The project with every csv and its start_from moved from `from` on this machine to `to` on the host, where the data already lies. Throws
-// Error(badProject) for one that does not stand below `from`.
+// The project with every csv and its start_from moved from `from` on this machine to `to` on the host, where the data
+// already lies. Throws Error(badProject) for one that does not stand below `from`.
 QByteArray withDataMoved(const QByteArray& project, const QString& from, const QString& to);
-// "training=/there/data/1f.pack" for each dataset: where the engine is to look for it, whatever the run found elsewhere before.
+// "training=/there/data/1f.pack" for each dataset: where the engine is to look for it, whatever the run found elsewhere
+// before.
 QStringList dataWords(const QByteArray& project);
 
 }  // namespace loom

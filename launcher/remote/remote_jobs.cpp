@@ -55,8 +55,8 @@ void RemoteJobs::offline() {
 
 void RemoteJobs::add(const JobOrder& order, Age age) {
   forget(order.id);
-  m_jobs[order.id] = std::make_unique<Remote>(
-      Remote{.order = order, .mirror = Mirror(order.folder), .asked = age == Age::older});
+  m_jobs[order.id] =
+      std::make_unique<Remote>(Remote{.order = order, .mirror = Mirror(order.folder), .asked = age == Age::older});
   if (m_agent) advance(order.id);
 }
 
@@ -130,9 +130,10 @@ void RemoteJobs::lose(const QString& id) {
   job->lost = job->asked = true;
   if (!job->killed.empty())
     return end(id, {.code = -1, .sentence = QStringLiteral("the host no longer has its folder")});
-  doubt(id, QStringLiteral("%1 had this run, but its folder %2/runs/%3 is no longer there. It is followed again as soon "
-                           "as the folder is back; it is not started a second time by itself.")
-                .arg(m_host.name, m_base, id));
+  doubt(id,
+        QStringLiteral("%1 had this run, but its folder %2/runs/%3 is no longer there. It is followed again as soon "
+                       "as the folder is back; it is not started a second time by itself.")
+            .arg(m_host.name, m_base, id));
   lookAgain(id);
 }
 
@@ -164,12 +165,15 @@ void RemoteJobs::place(const QString& id, const Delivered& delivered) {
   for (auto each = delivered.parts.begin(); each != delivered.parts.end(); ++each)
     files[each.key().toStdString()] = each.value().toStdString();
   m_listener.stage(id, QStringLiteral("Handing the run over to %1").arg(m_host.name), -1);
-  m_agent->ask({{"verb", "place"}, {"job", id.toStdString()}, {"files", files}}, [this, id, delivered](const Json& header, const QByteArray&) {
+  m_agent->ask({{"verb", "place"}, {"job", id.toStdString()}, {"files", files}}, [this, id, delivered](
+                                                                                     const Json& header,
+                                                                                     const QByteArray&) {
     m_data.taken(delivered.parts);
     if (!find(id)) return;
     if (header.value("ok", false)) return start(id, delivered.data);
     if (header.value("again", false)) return trouble(id, header);
-    refuse(id, QStringLiteral("%1 cannot go on with a run of another machine: %2").arg(m_host.name, sentenceOf(header)));
+    refuse(id,
+           QStringLiteral("%1 cannot go on with a run of another machine: %2").arg(m_host.name, sentenceOf(header)));
   });
 }
 
@@ -304,7 +308,8 @@ void RemoteJobs::state(const QString& id, const Json& header) {
   }
   if (phase == "none") return lose(id);
   const bool isKnown = phase == "queued" || phase == "running" || phase == "ended";
-  doubt(id, isKnown ? QString() : QStringLiteral("It is not known how it goes: %1").arg(detail.isEmpty() ? phase : detail));
+  doubt(id,
+        isKnown ? QString() : QStringLiteral("It is not known how it goes: %1").arg(detail.isEmpty() ? phase : detail));
   if (phase == "queued")
     m_listener.stage(id, detail, -1);
   else if (phase == "running" && job->phase != "running")

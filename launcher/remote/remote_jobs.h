@@ -48,10 +48,10 @@ class RemoteJobs : public QObject {
   struct Remote {
     JobOrder order;
     Mirror mirror;
-    bool asked = false;        // the host may have this start
-    bool known = false;        // it has
-    bool lost = false;         // it had it, and has it no more
-    bool deaf = false;         // what it tells is passed over until it is asked for again
+    bool asked = false;  // the host may have this start
+    bool known = false;  // it has
+    bool lost = false;   // it had it, and has it no more
+    bool deaf = false;   // what it tells is passed over until it is asked for again
     bool looksAgain = false;
     std::vector<Json> wishes;  // not yet said to the host
     QString phase, doubt;

@@ -47,7 +47,8 @@ QByteArray number(quint32 value) {
 bool writeMessage(int file, const QByteArray& message) {
   const QByteArray bytes = number(static_cast<quint32>(message.size())) + message;
   for (qsizetype sent = 0; sent < bytes.size();) {
-    const ssize_t put = ::send(file, bytes.constData() + sent, static_cast<std::size_t>(bytes.size() - sent), MSG_NOSIGNAL);
+    const ssize_t put =
+        ::send(file, bytes.constData() + sent, static_cast<std::size_t>(bytes.size() - sent), MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) return false;
     sent += put;
@@ -77,7 +78,8 @@ AgentFilter::AgentFilter(const QString& socket, QList<QByteArray> keys) : m_keys
   const QByteArray name = QFile::encodeName(socket);
   m_agent = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (name.size() < static_cast<qsizetype>(sizeof place.sun_path)) std::strcpy(place.sun_path, name.constData());
-  if (::connect(m_agent, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0) ::close(std::exchange(m_agent, -1));
+  if (::connect(m_agent, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
+    ::close(std::exchange(m_agent, -1));
   m_thread = std::thread([this] { serve(); });
 }
 

@@ -55,16 +55,15 @@ class ProcessChannel : public ByteChannel {
     for (char** each = environ; *each; ++each) variables.push_back(*each);  // of two with one name the first holds
     arguments.push_back(nullptr);
     variables.push_back(nullptr);
-    const int fault =
-        ::posix_spawnp(&m_process, arguments[0], &files, nullptr, arguments.data(), variables.data());
+    const int fault = ::posix_spawnp(&m_process, arguments[0], &files, nullptr, arguments.data(), variables.data());
     posix_spawn_file_actions_destroy(&files);
     ::close(in[0]), ::close(out[1]), ::close(err[1]);
     m_in = in[1], m_out = out[0], m_err = err[0];
     for (const int each : {m_in, m_out, m_err}) ::fcntl(each, F_SETFL, O_NONBLOCK);
     if (fault != 0) {
       for (const int each : {m_in, m_out, m_err}) ::close(each);
-      throw SshError(SshFault::refused,
-                     fmt::format("{} cannot be started on this machine: {}", words[0].toStdString(), std::strerror(fault)));
+      throw SshError(SshFault::refused, fmt::format("{} cannot be started on this machine: {}", words[0].toStdString(),
+                                                    std::strerror(fault)));
     }
   }
   ~ProcessChannel() override {

@@ -7,8 +7,8 @@
 
 namespace loom {
 
-// A program of this machine with pipes to it. `environment`: added to ours, "KEY=value". An exit with `noAnswer` counts as a line that
-// broke rather than as the program's own. Throws SshError.
+// A program of this machine with pipes to it. `environment`: added to ours, "KEY=value". An exit with `noAnswer` counts
+// as a line that broke rather than as the program's own. Throws SshError.
 std::unique_ptr<ByteChannel> startProgram(const QByteArrayList& words, const QByteArrayList& environment = {},
                                           std::optional<int> noAnswer = {});
 

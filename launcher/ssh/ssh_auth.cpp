@@ -55,7 +55,8 @@ class SignIn {
                     m_target.user.toStdString(), m_target.host.toStdString()));
   }
 
-  std::optional<QString> ask(SshQuestion::Kind kind, const QString& text, bool visible = false, const QString& note = {}) const {
+  std::optional<QString> ask(SshQuestion::Kind kind, const QString& text, bool visible = false,
+                             const QString& note = {}) const {
     return m_ask({.kind = kind, .host = m_target.shown(), .text = text, .note = note, .visible = visible});
   }
 
@@ -95,7 +96,8 @@ class SignIn {
     return paths;
   }
 
-  // "ssh-ed25519 AAAA... comment" beside the key, or the file named is such a one: its bytes; empty where there is none.
+  // "ssh-ed25519 AAAA... comment" beside the key, or the file named is such a one: its bytes; empty where there is
+  // none.
   static QByteArray publicBlob(const QString& path) {
     for (const QString& each : {path + ".pub", path}) {
       QFile file(each);

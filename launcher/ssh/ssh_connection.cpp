@@ -41,8 +41,8 @@ void keepAlive(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof silence);
 }
 
-// The addresses of a name. The system offers no way to call a look-up off: it has a thread of its own, which may go on when nobody
-// waits for it any more.
+// The addresses of a name. The system offers no way to call a look-up off: it has a thread of its own, which may go on
+// when nobody waits for it any more.
 struct LookUp {
   std::mutex mutex;
   std::condition_variable over;
@@ -163,7 +163,8 @@ void SshConnection::applyOptions(int socket) {
   text(SSH_OPTIONS_HMAC_C_S, m_target.macs);
   text(SSH_OPTIONS_HMAC_S_C, m_target.macs);
   text(SSH_OPTIONS_KEY_EXCHANGE, m_target.keyExchange);
-  text(SSH_OPTIONS_HOSTKEYS, m_target.hostKeyAlgorithms.isEmpty() ? preferredHostKeys(m_target) : m_target.hostKeyAlgorithms);
+  text(SSH_OPTIONS_HOSTKEYS,
+       m_target.hostKeyAlgorithms.isEmpty() ? preferredHostKeys(m_target) : m_target.hostKeyAlgorithms);
   text(SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES, m_target.publicKeyTypes);
   if (m_target.agent != "none") text(SSH_OPTIONS_IDENTITY_AGENT, m_target.agent);
   ssh_options_set(m_session, SSH_OPTIONS_FD, &socket);

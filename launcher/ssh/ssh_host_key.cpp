@@ -32,15 +32,16 @@ using Entry = std::unique_ptr<ssh_knownhosts_entry, decltype(&ssh_knownhosts_ent
 
 // Every line of the files that is about this host, hashed names and patterns too: where it stands, its marker
 // ("@revoked", "@cert-authority", or none) and its key.
-void eachKnown(const SshTarget& target, const std::function<void(const QString& file, const QByteArray& marker, ssh_key key)>& take) {
+void eachKnown(const SshTarget& target,
+               const std::function<void(const QString& file, const QByteArray& marker, ssh_key key)>& take) {
   const QByteArray name = nameInFile(target).toUtf8();
   for (const QString& path : target.knownHosts + target.globalKnownHosts) {
     QFile file(path);
     if (!file.exists()) continue;
     if (!file.open(QIODevice::ReadOnly))
-      throw SshError(SshFault::hostKey, fmt::format("{} cannot be read, so the key of {} cannot be checked: {}",
-                                                    path.toStdString(), target.shown().toStdString(),
-                                                    file.errorString().toStdString()));
+      throw SshError(SshFault::hostKey,
+                     fmt::format("{} cannot be read, so the key of {} cannot be checked: {}", path.toStdString(),
+                                 target.shown().toStdString(), file.errorString().toStdString()));
     while (!file.atEnd()) {
       QByteArray line = file.readLine().trimmed(), marker;
       if (line.startsWith('@')) {
@@ -62,11 +63,13 @@ void eachKnown(const SshTarget& target, const std::function<void(const QString& 
 
 QString preferredHostKeys(const SshTarget& target) {
   // As the library orders them.
-  QStringList all{"ssh-ed25519", "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp256", "rsa-sha2-512", "rsa-sha2-256"};
+  QStringList all{"ssh-ed25519",         "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
+                  "ecdsa-sha2-nistp256", "rsa-sha2-512",        "rsa-sha2-256"};
   QStringList first;
   eachKnown(target, [&](const QString&, const QByteArray& marker, ssh_key key) {
     const QString type = QString::fromLatin1(ssh_key_type_to_char(ssh_key_type(key)));
-    if (marker.isEmpty()) first << (type == "ssh-rsa" ? QStringList{"rsa-sha2-512", "rsa-sha2-256"} : QStringList{type});
+    if (marker.isEmpty())
+      first << (type == "ssh-rsa" ? QStringList{"rsa-sha2-512", "rsa-sha2-256"} : QStringList{type});
   });
   first.removeDuplicates();
   if (first.isEmpty()) return {};
@@ -112,16 +115,17 @@ QString checkHostKey(ssh_session session, const SshTarget& target, const SshAsk&
             target.shown().toStdString(), shown.toStdString(), changedIn.toStdString(),
             others.join(QStringLiteral(" or ")).toStdString(), name.toStdString(), changedIn.toStdString()));
   if (target.newHostKey == SshTarget::NewHostKey::refuse)
-    throw SshError(SshFault::hostKey,
-                   fmt::format("the key of {} ({}) is not known, and ~/.ssh/config has StrictHostKeyChecking yes: enter "
-                               "it in {} first",
-                               target.shown().toStdString(), shown.toStdString(),
-                               target.knownHosts.value(0).toStdString()));
+    throw SshError(
+        SshFault::hostKey,
+        fmt::format("the key of {} ({}) is not known, and ~/.ssh/config has StrictHostKeyChecking yes: enter "
+                    "it in {} first",
+                    target.shown().toStdString(), shown.toStdString(), target.knownHosts.value(0).toStdString()));
   if (target.newHostKey == SshTarget::NewHostKey::ask) {
     QString text = QStringLiteral("%1 is not known yet.").arg(name);  // the fingerprint stands by itself
     if (hasAuthority)
       text += QStringLiteral(
-          " known_hosts names an authority that signs the keys of this host; its signature is not checked here, only by "
+          " known_hosts names an authority that signs the keys of this host; its signature is not checked here, only "
+          "by "
           "the system's own ssh.");
     const auto answer =
         ask({.kind = SshQuestion::Kind::newHostKey, .host = target.shown(), .text = text, .fingerprint = shown});

@@ -49,13 +49,27 @@ SystemSsh::~SystemSsh() {
 }
 
 QByteArrayList SystemSsh::words(const QByteArrayList& options) const {
-  QByteArrayList words{"ssh", "-T", "-x", "-o", "ControlPath=" + m_folder.filePath("line").toUtf8(), "-o", "ControlPersist=no",
-                       "-o", "ClearAllForwardings=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o",
+  QByteArrayList words{"ssh",
+                       "-T",
+                       "-x",
+                       "-o",
+                       "ControlPath=" + m_folder.filePath("line").toUtf8(),
+                       "-o",
+                       "ControlPersist=no",
+                       "-o",
+                       "ClearAllForwardings=yes",
+                       "-o",
+                       "ConnectTimeout=15",
+                       "-o",
+                       "ServerAliveInterval=5",
+                       "-o",
                        "ServerAliveCountMax=4"};
   if (!m_place.config.isEmpty()) words << "-F" << m_place.config.toUtf8();
   if (!m_place.user.isEmpty()) words << "-l" << m_place.user.toUtf8();
   if (m_place.port > 0) words << "-p" << QByteArray::number(m_place.port);
-  if (!m_place.key.isEmpty()) words << "-i" << QFile::encodeName(m_place.key) << "-o" << "IdentitiesOnly=yes";
+  if (!m_place.key.isEmpty())
+    words << "-i" << QFile::encodeName(m_place.key) << "-o"
+          << "IdentitiesOnly=yes";
   return words + options + QByteArrayList{"--", m_place.address.toUtf8()};
 }
 
@@ -70,10 +84,11 @@ void SystemSsh::makeAskpass() {
 
 void SystemSsh::open() {
   makeAskpass();
-  m_master = startProgram(words({"-M", "-N"}),
-                          {"SSH_ASKPASS=" + QFile::encodeName(m_folder.filePath("askpass")), "SSH_ASKPASS_REQUIRE=force",
-                           "DISPLAY=" + (qEnvironmentVariableIsEmpty("DISPLAY") ? QByteArray("none") : qgetenv("DISPLAY"))},
-                          kOwnFault);
+  m_master =
+      startProgram(words({"-M", "-N"}),
+                   {"SSH_ASKPASS=" + QFile::encodeName(m_folder.filePath("askpass")), "SSH_ASKPASS_REQUIRE=force",
+                    "DISPLAY=" + (qEnvironmentVariableIsEmpty("DISPLAY") ? QByteArray("none") : qgetenv("DISPLAY"))},
+                   kOwnFault);
   while (!QFile::exists(m_folder.filePath("line"))) {
     if (m_aborted) throw SshError(SshFault::unreachable, "it was called off");
     m_master->read();
@@ -126,9 +141,12 @@ void SystemSsh::answerQuestion() {
 
 void SystemSsh::fail(const QString& complaint) const {
   const QString said = complaint.trimmed().section('\n', -1).trimmed();
-  const bool key = complaint.contains("Host key verification failed") || complaint.contains("IDENTIFICATION HAS CHANGED");
+  const bool key =
+      complaint.contains("Host key verification failed") || complaint.contains("IDENTIFICATION HAS CHANGED");
   const bool signIn = complaint.contains("Permission denied") || complaint.contains("authentication failures");
-  throw SshError(key ? SshFault::hostKey : signIn ? SshFault::signIn : SshFault::unreachable,
+  throw SshError(key      ? SshFault::hostKey
+                 : signIn ? SshFault::signIn
+                          : SshFault::unreachable,
                  fmt::format("ssh does not reach {}: {}", m_place.address.toStdString(),
                              said.isEmpty() ? "it does not say why" : said.toStdString()));
 }

@@ -11,10 +11,12 @@ constexpr std::size_t kReaderBytes = 128u << 20;  // of curves that are kept for
 
 }  // namespace
 
-std::unique_ptr<RunData> readCurves(Database& database, std::int64_t row,
-                                    const std::function<QByteArray(std::int64_t series, int level, std::int64_t block)>& block) {
+std::unique_ptr<RunData> readCurves(
+    Database& database, std::int64_t row,
+    const std::function<QByteArray(std::int64_t series, int level, std::int64_t block)>& block) {
   auto data = std::make_unique<RunData>();
-  Statement attempts(database, "SELECT attempt, seen, first_step, last_step, start_time, last_time FROM attempts WHERE run = ?");
+  Statement attempts(database,
+                     "SELECT attempt, seen, first_step, last_step, start_time, last_time FROM attempts WHERE run = ?");
   attempts.with(row);
   while (attempts.step()) {
     AttemptData& attempt = data->attempts[attempts.integer(0)];
@@ -29,7 +31,8 @@ std::unique_ptr<RunData> readCurves(Database& database, std::int64_t row,
   while (series.step()) {
     const std::int64_t id = series.integer(0);
     const auto load = [block, id](int level, std::int64_t index) { return block(id, level, index); };
-    data->attempts[series.integer(1)].series.insert_or_assign(series.text(2).toStdString(), Series(series.integer(3), load));
+    data->attempts[series.integer(1)].series.insert_or_assign(series.text(2).toStdString(),
+                                                              Series(series.integer(3), load));
   }
   return data;
 }
@@ -50,7 +53,9 @@ void CurveReader::ask(std::int64_t row, std::int64_t version, const CurveQuestio
   Known& known = m_known[row];
   known.used = ++m_clock;
   if (!known.curves || known.version != version) {
-    known.curves = readCurves(*m_database, row, [this](std::int64_t series, int level, std::int64_t block) { return readBlock(*m_database, series, level, block); });
+    known.curves = readCurves(*m_database, row, [this](std::int64_t series, int level, std::int64_t block) {
+      return readBlock(*m_database, series, level, block);
+    });
     known.version = version;
   }
   question(*known.curves);
@@ -61,7 +66,8 @@ void CurveReader::trim() {
   std::size_t bytes = 0;
   for (const auto& [row, known] : m_known) bytes += known.curves ? known.curves->bytes() : 0;
   while (bytes > kReaderBytes && m_known.size() > 1) {
-    const auto oldest = std::min_element(m_known.begin(), m_known.end(), [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
+    const auto oldest = std::min_element(m_known.begin(), m_known.end(),
+                                         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
     bytes -= oldest->second.curves ? oldest->second.curves->bytes() : 0;
     m_known.erase(oldest);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Curves as they stand in the database. RunStore reads them on the window's thread; CurveReader answers beside it, over a connection
-// of its own, so that no painting waits for a disk.
+// Curves as they stand in the database. RunStore reads them on the window's thread; CurveReader answers beside it, over
+// a connection of its own, so that no painting waits for a disk.
 #include <QString>
 #include <cstdint>
 #include <functional>
@@ -17,8 +17,9 @@ class Database;
 using CurveQuestion = std::function<void(const RunData& curves)>;
 
 // The curves of the run in this row; a block of a series is asked of `block` when it is touched. Throws Error.
-std::unique_ptr<RunData> readCurves(Database& database, std::int64_t row,
-                                    const std::function<QByteArray(std::int64_t series, int level, std::int64_t block)>& block);
+std::unique_ptr<RunData> readCurves(
+    Database& database, std::int64_t row,
+    const std::function<QByteArray(std::int64_t series, int level, std::int64_t block)>& block);
 QByteArray readBlock(Database& database, std::int64_t series, int level, std::int64_t block);
 
 // Any thread, one question at a time.
@@ -38,7 +39,7 @@ class CurveReader {
 
   const QString m_file;
   std::mutex m_mutex;
-  std::unique_ptr<Database> m_database;  // opened with the first question
+  std::unique_ptr<Database> m_database;   // opened with the first question
   std::map<std::int64_t, Known> m_known;  // by row
   std::int64_t m_clock = 0;
 };

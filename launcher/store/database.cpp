@@ -1,7 +1,8 @@
 #include "launcher/store/database.h"
 
-#include <cmath>
 #include <sqlite3.h>
+
+#include <cmath>
 
 #include "engine/base/error.h"
 
@@ -12,7 +13,9 @@ Statement::Statement(Database& database, const char* sql) : m_database(database)
   if (code != SQLITE_OK) database.fail(code);
 }
 
-Statement::~Statement() { sqlite3_finalize(m_statement); }
+Statement::~Statement() {
+  sqlite3_finalize(m_statement);
+}
 
 bool Statement::step() {
   const int code = sqlite3_step(m_statement);
@@ -24,13 +27,18 @@ bool Statement::step() {
   return false;
 }
 
-void Statement::reset() { sqlite3_reset(m_statement); }
+void Statement::reset() {
+  sqlite3_reset(m_statement);
+}
 
-std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(m_statement, column); }
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(m_statement, column);
+}
 
 double Statement::real(int column) const {
   // SQLite has no NaN: it keeps one as NULL.
-  return sqlite3_column_type(m_statement, column) == SQLITE_NULL ? std::nan("") : sqlite3_column_double(m_statement, column);
+  return sqlite3_column_type(m_statement, column) == SQLITE_NULL ? std::nan("")
+                                                                 : sqlite3_column_double(m_statement, column);
 }
 
 QString Statement::text(int column) const {
@@ -43,8 +51,12 @@ QByteArray Statement::blob(int column) const {
   return {begin, sqlite3_column_bytes(m_statement, column)};
 }
 
-void Statement::bind(int place, std::int64_t value) { sqlite3_bind_int64(m_statement, place, value); }
-void Statement::bind(int place, double value) { sqlite3_bind_double(m_statement, place, value); }
+void Statement::bind(int place, std::int64_t value) {
+  sqlite3_bind_int64(m_statement, place, value);
+}
+void Statement::bind(int place, double value) {
+  sqlite3_bind_double(m_statement, place, value);
+}
 
 void Statement::bind(int place, const QString& value) {
   const QByteArray utf8 = value.toUtf8();
@@ -71,16 +83,22 @@ Database::Database(const QString& path) : m_path(path) {
   }
 }
 
-Database::~Database() { sqlite3_close_v2(m_handle); }
+Database::~Database() {
+  sqlite3_close_v2(m_handle);
+}
 
 void Database::run(const char* sql) {
   const int code = sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(code);
 }
 
-void Database::setPatience(int milliseconds) { sqlite3_busy_timeout(m_handle, milliseconds); }
+void Database::setPatience(int milliseconds) {
+  sqlite3_busy_timeout(m_handle, milliseconds);
+}
 
-std::int64_t Database::lastId() const { return sqlite3_last_insert_rowid(m_handle); }
+std::int64_t Database::lastId() const {
+  return sqlite3_last_insert_rowid(m_handle);
+}
 
 void Database::fail(int code) const {
   const char* text = m_handle ? sqlite3_errmsg(m_handle) : sqlite3_errstr(code);

@@ -1,5 +1,6 @@
 #pragma once
-// SQLite with errors as Error(inputOutput), or Error(badData) when the file is no sound database (the store then builds it anew).
+// SQLite with errors as Error(inputOutput), or Error(badData) when the file is no sound database (the store then builds
+// it anew).
 #include <QByteArray>
 #include <QString>
 #include <string>
@@ -34,8 +35,12 @@ class Statement {
     (bind(++place, values), ...);
     return *this;
   }
-  bool step();   // true = a row stands ready
-  void run() { while (step()) {} reset(); }
+  bool step();  // true = a row stands ready
+  void run() {
+    while (step()) {
+    }
+    reset();
+  }
   void reset();
 
   std::int64_t integer(int column) const;

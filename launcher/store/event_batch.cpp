@@ -8,8 +8,8 @@
 namespace loom {
 namespace {
 
-// A number as the log may write it: itself, or "nan", "inf", "-inf". Anything else is none (never an exception: the log may
-// come from elsewhere).
+// A number as the log may write it: itself, or "nan", "inf", "-inf". Anything else is none (never an exception: the log
+// may come from elsewhere).
 std::optional<double> numberOf(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) return {};
@@ -35,8 +35,8 @@ class Builder {
 
  private:
   void addRow(const Event& event, std::int64_t step, bool isStep) {
-    EventBatch::Row row{event.sequence, event.attempt, step, event.time, isStep,
-                        static_cast<std::uint32_t>(m_batch.cells.size()), 0};
+    EventBatch::Row row{
+        event.sequence, event.attempt, step, event.time, isStep, static_cast<std::uint32_t>(m_batch.cells.size()), 0};
     const std::string prefix = isStep ? "training." : event.kind + ".";
     for (const auto& [key, value] : event.body.items()) {
       if (key == "metrics" && value.is_object()) {
@@ -47,12 +47,18 @@ class Builder {
       if (key == "v" || key == "seq" || key == "attempt" || key == "time" || key == "kind" || key == "step") continue;
       const auto number = numberOf(value);
       if (!number) continue;
-      if (key == "loss") cell(prefix + "loss", *number);
-      else if (!isStep) { if (key != "epoch" && key != "samples" && key != "ms") cell(prefix + key, *number); }
-      else if (key == "epoch") cell(series::kEpochAxis, *number);
-      else if (key == "samples") cell(series::kSamplesAxis, *number);
-      else if (key == "learning_rate") cell(series::kRate, *number);
-      else cell("step." + key, *number);
+      if (key == "loss")
+        cell(prefix + "loss", *number);
+      else if (!isStep) {
+        if (key != "epoch" && key != "samples" && key != "ms") cell(prefix + key, *number);
+      } else if (key == "epoch")
+        cell(series::kEpochAxis, *number);
+      else if (key == "samples")
+        cell(series::kSamplesAxis, *number);
+      else if (key == "learning_rate")
+        cell(series::kRate, *number);
+      else
+        cell("step." + key, *number);
     }
     if (isStep) cell(series::kTimeAxis, event.time);
     row.end = static_cast<std::uint32_t>(m_batch.cells.size());

@@ -13,16 +13,16 @@ struct EventBatch {
   struct Row {
     std::int64_t sequence = 0, attempt = 1, step = 0;
     double time = 0;
-    bool isStep = false;            // of a step event: counts as "this attempt has the step"
+    bool isStep = false;               // of a step event: counts as "this attempt has the step"
     std::uint32_t begin = 0, end = 0;  // its cells
   };
-  std::vector<std::string> names;   // of series: "training.loss", "validation.accuracy", "learning_rate", "axis.epoch"
-  std::vector<Row> rows;            // steps, validations, epochs, in order of the log
+  std::vector<std::string> names;  // of series: "training.loss", "validation.accuracy", "learning_rate", "axis.epoch"
+  std::vector<Row> rows;           // steps, validations, epochs, in order of the log
   std::vector<std::pair<std::uint32_t, double>> cells;  // (index of the name, value)
-  std::vector<Event> others;        // every event that is no step, whole (validations and epochs stand here too)
-  std::int64_t from = 0, to = 0;    // bytes of the log
-  std::int64_t skipped = 0;         // lines since `from` that are no event
-  bool atEnd = true;                // nothing more stood in the log
+  std::vector<Event> others;      // every event that is no step, whole (validations and epochs stand here too)
+  std::int64_t from = 0, to = 0;  // bytes of the log
+  std::int64_t skipped = 0;       // lines since `from` that are no event
+  bool atEnd = true;              // nothing more stood in the log
 };
 
 // Names of series that every page knows.

@@ -7,7 +7,8 @@ namespace loom {
 class FileLock {
  public:
   enum class Kind { shared, exclusive };
-  // Makes the file where it is missing and waits a few seconds for others at the most; a file system without locks is gone on with.
+  // Makes the file where it is missing and waits a few seconds for others at the most; a file system without locks is
+  // gone on with.
   FileLock(const QString& path, Kind kind);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -1,7 +1,7 @@
 #pragma once
-// What the metrics of runs are. A metric is a node of the run's network, known by its id: which layer that is stands in the run's
-// folder and is read once; how its values are read (which way is better, whether they are shares) stands with the layer's definition
-// in the engine, and nowhere else. Window's thread.
+// What the metrics of runs are. A metric is a node of the run's network, known by its id: which layer that is stands in
+// the run's folder and is read once; how its values are read (which way is better, whether they are shares) stands with
+// the layer's definition in the engine, and nowhere else. Window's thread.
 #include <QHash>
 
 #include "launcher/store/run_record.h"

@@ -1,5 +1,6 @@
 #pragma once
-// A set of whole numbers as intervals: which events of an attempt were taken, which steps it has. Grows at its end in O(1).
+// A set of whole numbers as intervals: which events of an attempt were taken, which steps it has. Grows at its end in
+// O(1).
 #include <QString>
 #include <cstdint>
 #include <vector>

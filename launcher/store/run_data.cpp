@@ -11,11 +11,15 @@ constexpr std::int64_t kFar = std::int64_t{1} << 60;
 
 const char* axisSeries(Axis axis) {
   switch (axis) {
-    case Axis::step: return nullptr;
-    case Axis::epoch: return series::kEpochAxis;
-    case Axis::samples: return series::kSamplesAxis;
+    case Axis::step:
+      return nullptr;
+    case Axis::epoch:
+      return series::kEpochAxis;
+    case Axis::samples:
+      return series::kSamplesAxis;
     case Axis::time:
-    case Axis::relative: return series::kTimeAxis;
+    case Axis::relative:
+      return series::kTimeAxis;
   }
   return nullptr;
 }
@@ -79,7 +83,8 @@ std::vector<RunData::Segment> RunData::visible(const std::string& name) const {
     if (own)
       for (const auto& [from, to] : covered.missingFrom({-kFar, kFar})) {
         const std::int64_t begin = own->lowerBound(from);
-        if (begin < own->count() && own->point(begin).step <= to) segments.push_back({each->first, own->point(begin).step, to});
+        if (begin < own->count() && own->point(begin).step <= to)
+          segments.push_back({each->first, own->point(begin).step, to});
       }
     if (each->second.hasSteps()) covered.insert(NumberSet::Interval{each->second.firstStep, each->second.lastStep});
     if (own) covered.insert(NumberSet::Interval{own->point(0).step, own->point(own->count() - 1).step});
@@ -141,8 +146,10 @@ std::int64_t RunData::stepOf(Axis axis, double x) const {
   for (const auto& [number, attempt] : attempts) high = std::max(high, attempt.lastStep);
   while (low < high) {  // the axes never fall over the merged steps
     const std::int64_t middle = low + (high - low) / 2;
-    if (xOf(axis, middle) < x) low = middle + 1;
-    else high = middle;
+    if (xOf(axis, middle) < x)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low > 0 && x - xOf(axis, low - 1) < xOf(axis, low) - x) --low;
   return low;

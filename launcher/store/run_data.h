@@ -1,6 +1,6 @@
 #pragma once
-// The curves of one run: a set of series an attempt, and the view over the attempts in which every step stands once, from
-// the newest attempt that has it.
+// The curves of one run: a set of series an attempt, and the view over the attempts in which every step stands once,
+// from the newest attempt that has it.
 #include <map>
 #include <optional>
 #include <string>
@@ -12,7 +12,13 @@
 
 namespace loom {
 
-enum class Axis { step, epoch, samples, time, relative };  // time: seconds since 1970; relative: of training, pauses left out
+enum class Axis {
+  step,
+  epoch,
+  samples,
+  time,
+  relative
+};  // time: seconds since 1970; relative: of training, pauses left out
 
 // Consecutive points that fall on one pixel column; one point where there is room. NaN and infinities stand in `last`,
 // `badStep`, `badValue`; `min` and `max` leave them out.
@@ -28,7 +34,7 @@ struct SeriesView {
 };
 
 struct AttemptData {
-  NumberSet seen;                         // sequence numbers that were taken
+  NumberSet seen;                             // sequence numbers that were taken
   std::int64_t firstStep = 0, lastStep = -1;  // of its step events; last < first: none yet
   double startTime = 0, lastTime = 0;
   std::map<std::string, Series> series;

@@ -21,7 +21,9 @@ namespace {
 
 const QString kDeleted = QStringLiteral("deleted");
 
-QString numberText(double value) { return QString::number(value, 'g', 17); }
+QString numberText(double value) {
+  return QString::number(value, 'g', 17);
+}
 
 // What a record itself says under a name; a setting of the same name comes after it.
 struct RecordField {
@@ -99,7 +101,8 @@ void checkName(const QString& given, const QList<RunRecord>& runs) {
   if (!meant.isEmpty())
     throwError(ErrorCode::badArgument, "no run has '{}': did you mean '{}'?", given.toStdString(), meant.toStdString());
   QStringList list(shown.begin(), shown.end());
-  throwError(ErrorCode::badArgument, "no run has '{}'; there are {}", given.toStdString(), list.join(", ").toStdString());
+  throwError(ErrorCode::badArgument, "no run has '{}'; there are {}", given.toStdString(),
+             list.join(", ").toStdString());
 }
 
 void checkState(const QString& value) {
@@ -107,7 +110,8 @@ void checkState(const QString& value) {
   for (int i = 0; i <= static_cast<int>(RunState::failed); ++i) known.emplace_back(toKey(static_cast<RunState>(i)));
   const std::string given = value.toLower().toStdString();
   if (std::find(known.begin(), known.end(), given) == known.end())
-    throwError(ErrorCode::badArgument, "'{}' is no state of a run; there are {}", value.toStdString(), fmt::format("{}", fmt::join(known, ", ")));
+    throwError(ErrorCode::badArgument, "'{}' is no state of a run; there are {}", value.toStdString(),
+               fmt::format("{}", fmt::join(known, ", ")));
 }
 
 // "1e-3", "nan", "0.1*32", "45_000", "32 k".
@@ -147,8 +151,9 @@ RunFilter::RunFilter(const QString& expression, const QList<RunRecord>& runs) {
 }
 
 bool RunFilter::wantsDeleted() const {
-  return std::any_of(m_terms.begin(), m_terms.end(),
-                     [](const Term& term) { return term.key == "state" && term.value.compare(kDeleted, Qt::CaseInsensitive) == 0; });
+  return std::any_of(m_terms.begin(), m_terms.end(), [](const Term& term) {
+    return term.key == "state" && term.value.compare(kDeleted, Qt::CaseInsensitive) == 0;
+  });
 }
 
 bool RunFilter::holds(const RunRecord& run) const {
@@ -165,7 +170,8 @@ bool RunFilter::holds(const Term& term, const RunRecord& run) {
   }
   if (term.key == "tag") return run.tags.contains(term.value, Qt::CaseInsensitive) == (term.comparison != "!=");
   QString text;
-  const auto field = std::find_if(std::begin(kFields), std::end(kFields), [&](const RecordField& each) { return term.key == QLatin1String(each.name); });
+  const auto field = std::find_if(std::begin(kFields), std::end(kFields),
+                                  [&](const RecordField& each) { return term.key == QLatin1String(each.name); });
   if (field != std::end(kFields)) {
     text = field->of(run);
   } else {

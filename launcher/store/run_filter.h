@@ -1,6 +1,7 @@
 #pragma once
-// Which runs are meant: words, or comparisons joined by "and": `optimizer == "LARS" and epochs > 100 and best >= 0.9`. Numbers may be
-// formulas as number fields take them (`learning_rate <= 0.1*32`); what compares names and states is no formula. The Runs page and `gradloom runs --filter` read it alike.
+// Which runs are meant: words, or comparisons joined by "and": `optimizer == "LARS" and epochs > 100 and best >= 0.9`.
+// Numbers may be formulas as number fields take them (`learning_rate <= 0.1*32`); what compares names and states is no
+// formula. The Runs page and `gradloom runs --filter` read it alike.
 #include <QList>
 #include <QString>
 #include <optional>
@@ -13,7 +14,8 @@ namespace loom {
 class RunFilter {
  public:
   RunFilter() = default;  // every run
-  // Names that neither a record nor a setting of any of `runs` has are an error. Throws Error(badArgument) with what to write instead.
+  // Names that neither a record nor a setting of any of `runs` has are an error. Throws Error(badArgument) with what to
+  // write instead.
   RunFilter(const QString& expression, const QList<RunRecord>& runs);
 
   bool holds(const RunRecord& run) const;

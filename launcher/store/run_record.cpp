@@ -22,7 +22,8 @@ constexpr std::array<StateName, 7> kStates{{{RunState::queued, "queued", "Queued
 void flatten(const Json& value, const std::string& path, Json& into) {
   if (value.is_object()) {
     for (const auto& [key, each] : value.items()) flatten(each, path.empty() ? key : path + "." + key, into);
-  } else if (value.is_array() && std::any_of(value.begin(), value.end(), [](const Json& each) { return each.is_structured(); })) {
+  } else if (value.is_array() &&
+             std::any_of(value.begin(), value.end(), [](const Json& each) { return each.is_structured(); })) {
     int number = 0;
     for (const Json& each : value) {
       ++number;
@@ -30,7 +31,8 @@ void flatten(const Json& value, const std::string& path, Json& into) {
     }
   } else if (value.is_array()) {
     std::string text;
-    for (const Json& each : value) text += (text.empty() ? "" : ", ") + (each.is_string() ? each.get<std::string>() : each.dump());
+    for (const Json& each : value)
+      text += (text.empty() ? "" : ", ") + (each.is_string() ? each.get<std::string>() : each.dump());
     into[path] = text;
   } else if (!value.is_null()) {
     into[path] = value;
@@ -39,8 +41,12 @@ void flatten(const Json& value, const std::string& path, Json& into) {
 
 }  // namespace
 
-QString toText(RunState state) { return QString::fromLatin1(kStates[static_cast<std::size_t>(state)].text); }
-const char* toKey(RunState state) { return kStates[static_cast<std::size_t>(state)].key; }
+QString toText(RunState state) {
+  return QString::fromLatin1(kStates[static_cast<std::size_t>(state)].text);
+}
+const char* toKey(RunState state) {
+  return kStates[static_cast<std::size_t>(state)].key;
+}
 
 RunState runStateFromKey(const QString& key) {
   for (const StateName& each : kStates)

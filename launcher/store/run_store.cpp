@@ -17,10 +17,12 @@ namespace {
 
 constexpr int kFlushMs = 700;
 constexpr int kReadPatienceMs = 3000;
-constexpr int kLastPatienceMs = 1000;  // with another window that writes, when this one closes
+constexpr int kLastPatienceMs = 1000;        // with another window that writes, when this one closes
 constexpr std::size_t kMemory = 256u << 20;  // of loaded curves; what is above goes, least recently used first
 
-double now() { return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000; }
+double now() {
+  return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
+}
 
 }  // namespace
 
@@ -49,9 +51,11 @@ RunStore::RunStore(const QString& folder, QObject* parent)
     rebuild(QString::fromStdString(error.message()));
     return;
   }
-  if (known) m_foldersToRead.clear();
+  if (known)
+    m_foldersToRead.clear();
   else if (!m_foldersToRead.isEmpty())
-    m_notice = tr("The list of runs was gone. It is read again from %1.").arg(QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
+    m_notice = tr("The list of runs was gone. It is read again from %1.")
+                   .arg(QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
 }
 
 RunStore::~RunStore() {
@@ -72,8 +76,10 @@ bool RunStore::guarded(const std::function<void()>& work) {
     m_flush.start();  // what is to be written is written then
     return false;
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::badData) rebuild(QString::fromStdString(error.message()));
-    else m_notice = QString::fromStdString(error.what());
+    if (error.code() == ErrorCode::badData)
+      rebuild(QString::fromStdString(error.message()));
+    else
+      m_notice = QString::fromStdString(error.what());
     Q_EMIT noticeRaised(m_notice);
     return false;
   }
@@ -90,9 +96,9 @@ Answer RunStore::answer(const QString& id, Answer otherwise, const Question& que
   } catch (const DatabaseBusy&) {
     return otherwise;
   } catch (const Error& error) {
-    QMetaObject::invokeMethod(const_cast<RunStore*>(this), [self = const_cast<RunStore*>(this), error] {
-      self->guarded([&] { throw error; });
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        const_cast<RunStore*>(this),
+        [self = const_cast<RunStore*>(this), error] { self->guarded([&] { throw error; }); }, Qt::QueuedConnection);
     return otherwise;
   }
 }
@@ -109,12 +115,14 @@ void RunStore::rebuild(const QString& why) {
     open();
     m_lock->backToShared();
     m_notice = tr("The list of runs could not be read (%1). It is built again from %2; the damaged file is kept as %3.")
-                   .arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")), QFileInfo(kept).fileName());
+                   .arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")),
+                        QFileInfo(kept).fileName());
   } else {
     m_file = ":memory:";
     open();
     m_notice = tr("The list of runs could not be read (%1), and another Gradloom has it open. This window reads %2 for "
-                  "itself; close both to have the list built again.").arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
+                  "itself; close both to have the list built again.")
+                   .arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
   }
 }
 
@@ -130,8 +138,10 @@ void RunStore::readFolders() {
     const QString folder = removed ? line.mid(1) : line;
     if (m_noted.contains(folder) && removed == m_removed.contains(folder)) continue;
     m_noted.insert(folder);
-    if (removed) m_removed.insert(folder), m_foldersToRead.removeAll(folder);
-    else m_removed.remove(folder), m_foldersToRead.append(folder);
+    if (removed)
+      m_removed.insert(folder), m_foldersToRead.removeAll(folder);
+    else
+      m_removed.remove(folder), m_foldersToRead.append(folder);
   }
 }
 
@@ -142,11 +152,15 @@ void RunStore::noteFolder(const QString& folder, Folder what) {
   if (!list.open(QIODevice::WriteOnly | QIODevice::Append)) return;
   list.write(((removed ? QStringLiteral("-") : QString()) + folder + '\n').toUtf8());
   m_noted.insert(folder);
-  if (removed) m_removed.insert(folder);
-  else m_removed.remove(folder);
+  if (removed)
+    m_removed.insert(folder);
+  else
+    m_removed.remove(folder);
 }
 
-RunStore::Entry* RunStore::entry(const QString& id) const { return m_byId.value(id); }
+RunStore::Entry* RunStore::entry(const QString& id) const {
+  return m_byId.value(id);
+}
 
 QList<RunRecord> RunStore::runs(const QString& project, Deleted deleted) const {
   QList<RunRecord> runs;
@@ -332,7 +346,9 @@ bool RunStore::askMemory(const QString& id, const CurveQuestion& question) const
 std::function<void(const CurveQuestion&)> RunStore::reading(const QString& id) const {
   const Entry* const found = entry(id);
   if (!found || found->row == 0 || !m_reader) return {};
-  return [reader = m_reader, row = found->row, version = found->version](const CurveQuestion& question) { reader->ask(row, version, question); };
+  return [reader = m_reader, row = found->row, version = found->version](const CurveQuestion& question) {
+    reader->ask(row, version, question);
+  };
 }
 
 std::int64_t RunStore::savedVersion(const QString& id) const {

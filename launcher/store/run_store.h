@@ -1,7 +1,8 @@
 #pragma once
-// Every run that this person has seen, over all projects: a table of records and their curves. The run folders are the truth;
-// the store is an index that can be thrown away. Appending is idempotent by (run, attempt, seq), so reading a log again neither
-// loses nor repeats a point. Window's thread only; queries take a few milliseconds whatever the number of points.
+// Every run that this person has seen, over all projects: a table of records and their curves. The run folders are the
+// truth; the store is an index that can be thrown away. Appending is idempotent by (run, attempt, seq), so reading a
+// log again neither loses nor repeats a point. Window's thread only; queries take a few milliseconds whatever the
+// number of points.
 #include <QHash>
 #include <QObject>
 #include <QSet>
@@ -25,8 +26,8 @@ class RunStore : public QObject {
   Q_OBJECT
 
  public:
-  // Keeps runs.db and folders.txt (what to read again when runs.db is damaged or gone; '-' before what was removed) in `folder`. Throws Error when the
-  // folder cannot be written.
+  // Keeps runs.db and folders.txt (what to read again when runs.db is damaged or gone; '-' before what was removed) in
+  // `folder`. Throws Error when the folder cannot be written.
   explicit RunStore(const QString& folder, QObject* parent = nullptr);
   ~RunStore() override;
 
@@ -44,8 +45,8 @@ class RunStore : public QObject {
   QString freeName(const QString& project, const QString& wanted) const;
   const RunRecord* findFolder(const QString& folder) const;
 
-  // Adds a run with the first colour that no run of its project has. An id or a folder that is known is left as it is: the
-  // answer is the id that stands.
+  // Adds a run with the first colour that no run of its project has. An id or a folder that is known is left as it is:
+  // the answer is the id that stands.
   QString add(RunRecord record);
   // Takes events and the new place in the log in one go.
   void append(const QString& id, const EventBatch& batch);
@@ -53,9 +54,9 @@ class RunStore : public QObject {
 
   void change(const QString& id, const std::function<void(RunRecord&)>& change);
   void setState(const QString& id, RunState state, const QString& message = {});
-  void remove(const QString& id);   // the row goes, the folder stays
+  void remove(const QString& id);  // the row goes, the folder stays
   void restore(const QString& id);
-  void flush();                     // what is not yet in the database; happens by itself within a second
+  void flush();  // what is not yet in the database; happens by itself within a second
 
   // Curves.
   std::vector<std::string> seriesNames(const QString& id) const;
@@ -65,13 +66,13 @@ class RunStore : public QObject {
   std::optional<double> lastValue(const QString& id, const std::string& series) const;
   double xOf(const QString& id, Axis axis, std::int64_t step) const;
   std::int64_t stepOf(const QString& id, Axis axis, double x) const;
-  // For whoever paints: any question about a run's curves, answered from memory alone. False where some of them would have to be read;
-  // reading() then does so on the thread that calls what it gives: without what was not saved yet, and empty where nothing was. It may
-  // outlive the store and throws Error.
+  // For whoever paints: any question about a run's curves, answered from memory alone. False where some of them would
+  // have to be read; reading() then does so on the thread that calls what it gives: without what was not saved yet, and
+  // empty where nothing was. It may outlive the store and throws Error.
   bool askMemory(const QString& id, const CurveQuestion& question) const;
   std::function<void(const CurveQuestion& question)> reading(const QString& id) const;
   void ask(const QString& id, const CurveQuestion& question) const;  // read here and now, where it has to be
-  std::int64_t savedVersion(const QString& id) const;  // changes when more of a run was saved
+  std::int64_t savedVersion(const QString& id) const;                // changes when more of a run was saved
   bool allSaved(const QString& id) const;
   // All events that are no steps, oldest first; at most the newest `limit`.
   std::vector<Event> events(const QString& id, int limit = 1000);
@@ -80,7 +81,7 @@ class RunStore : public QObject {
 
  Q_SIGNALS:
   void runAdded(const QString& id);
-  void runChanged(const QString& id);     // its record
+  void runChanged(const QString& id);  // its record
   void runRemoved(const QString& id);
   void pointsAdded(const QString& id);
   void eventsAdded(const QString& id);
@@ -90,13 +91,13 @@ class RunStore : public QObject {
   static constexpr int kPatienceMs = 20;  // of the window's thread with another window that writes
   struct Entry {
     RunRecord record;
-    std::int64_t row = 0;        // in the database
-    std::int64_t offset = 0;     // bytes of the log that were taken
+    std::int64_t row = 0;           // in the database
+    std::int64_t offset = 0;        // bytes of the log that were taken
     std::unique_ptr<RunData> data;  // null = not loaded
-    std::vector<Event> pending;  // not yet in the database
-    std::int64_t used = 0;       // for dropping the least recently used
+    std::vector<Event> pending;     // not yet in the database
+    std::int64_t used = 0;          // for dropping the least recently used
     bool dirty = false;
-    std::int64_t version = 0;    // of what was saved of it
+    std::int64_t version = 0;  // of what was saved of it
   };
   struct NotInMemory {};
   void open();
@@ -126,8 +127,8 @@ class RunStore : public QObject {
   std::unique_ptr<FileLock> m_lock;  // shared with other windows for as long as they have the database open
   QStringList m_foldersToRead;
   std::unique_ptr<Database> m_database;
-  std::shared_ptr<CurveReader> m_reader;  // none of a database in memory
-  mutable bool m_memoryAlone = false;     // while askMemory() asks
+  std::shared_ptr<CurveReader> m_reader;          // none of a database in memory
+  mutable bool m_memoryAlone = false;             // while askMemory() asks
   std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added
   QHash<QString, Entry*> m_byId;
   MetricLayers m_metrics;

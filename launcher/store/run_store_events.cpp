@@ -23,14 +23,17 @@ QString textOf(const Json& body, const char* key) {
 
 // The one by which a person compares: accuracy before any other rate, a rate before a loss.
 template <class Higher>
-std::string chooseMetric(const std::vector<std::string>& names, const std::string& prefix, const Higher& higherIsBetter) {
+std::string chooseMetric(const std::vector<std::string>& names, const std::string& prefix,
+                         const Higher& higherIsBetter) {
   std::string loss, other;
   for (const std::string& name : names) {
     if (name.rfind(prefix, 0) != 0) continue;
     const std::string metric = name.substr(prefix.size());
     if (metric == "accuracy") return name;
-    if (metric == "loss") loss = name;
-    else if (other.empty() && higherIsBetter(QString::fromStdString(metric))) other = name;
+    if (metric == "loss")
+      loss = name;
+    else if (other.empty() && higherIsBetter(QString::fromStdString(metric)))
+      other = name;
   }
   return other.empty() ? loss : other;
 }

@@ -10,7 +10,8 @@
 namespace loom {
 namespace {
 
-// What leads from a version of the database to the next. A change of the tables is one line more, and never another kTables.
+// What leads from a version of the database to the next. A change of the tables is one line more, and never another
+// kTables.
 constexpr const char* kMigrations[] = {
     "CREATE INDEX events_in_order ON events (run, seq)",  // 1 to 2: the newest events of a run without reading all
 };
@@ -36,8 +37,10 @@ constexpr const char* kTables = R"(
 )";
 
 constexpr const char* kColumns =
-    "id, folder, project, name, tags, note, colour, state, message, settings, created, started, ended, deleted, host, device, "
-    "attempt, steps_total, steps_per_epoch, samples, batch, parameters, epochs, step, epoch, loss, last_time, duration, metric, "
+    "id, folder, project, name, tags, note, colour, state, message, settings, created, started, ended, deleted, host, "
+    "device, "
+    "attempt, steps_total, steps_per_epoch, samples, batch, parameters, epochs, step, epoch, loss, last_time, "
+    "duration, metric, "
     "of_validation, best, best_epoch, last, best_step, log_offset";
 
 Json readSettings(const QString& text) {
@@ -54,7 +57,8 @@ void RunStore::open() {
     return select.step() ? select.integer(0) : 0;
   };
   if (version() > kSchema)
-    throwError(ErrorCode::newerVersion, "{} has version {}, this program knows {}", m_file.toStdString(), version(), kSchema);
+    throwError(ErrorCode::newerVersion, "{} has version {}, this program knows {}", m_file.toStdString(), version(),
+               kSchema);
   if (version() < kSchema) {
     Transaction transaction(*m_database);
     std::int64_t found = version();  // as of now that nobody else may change it
@@ -111,13 +115,15 @@ void RunStore::saveRecord(Entry& entry) {
   }();
   // An insert that meets the id or the folder of another window's row takes that row over.
   Statement insert(*m_database, (std::string("INSERT OR REPLACE INTO runs (row, ") + kColumns + ") VALUES (" +
-                                 (entry.row ? std::to_string(entry.row) : "(SELECT row FROM runs WHERE id = ?1)") + "," + marks +
-                                 ")").c_str());
-  insert.with(run.id, run.folder, run.project, run.name, run.tags.join('\n'), run.note, run.colour, QString::fromLatin1(toKey(run.state)),
-              run.message, QString::fromStdString(run.settings.dump()), run.created, run.started, run.ended, run.deleted,
-              run.host, run.device, run.attempt, run.stepsTotal, run.stepsPerEpoch, run.samples, run.batch, run.parameters,
-              run.epochs, run.step, run.epoch, run.loss, run.lastTime, run.duration, run.metric, run.metricOfValidation ? 1 : 0,
-              run.best, run.bestEpoch, run.last, run.bestStep, entry.offset);
+                                 (entry.row ? std::to_string(entry.row) : "(SELECT row FROM runs WHERE id = ?1)") +
+                                 "," + marks + ")")
+                                    .c_str());
+  insert.with(run.id, run.folder, run.project, run.name, run.tags.join('\n'), run.note, run.colour,
+              QString::fromLatin1(toKey(run.state)), run.message, QString::fromStdString(run.settings.dump()),
+              run.created, run.started, run.ended, run.deleted, run.host, run.device, run.attempt, run.stepsTotal,
+              run.stepsPerEpoch, run.samples, run.batch, run.parameters, run.epochs, run.step, run.epoch, run.loss,
+              run.lastTime, run.duration, run.metric, run.metricOfValidation ? 1 : 0, run.best, run.bestEpoch, run.last,
+              run.bestStep, entry.offset);
   insert.run();
   if (!entry.row) entry.row = m_database->lastId();
 }
@@ -126,7 +132,9 @@ RunData& RunStore::data(Entry& entry) const {
   entry.used = ++m_clock;
   if (entry.data) return *entry.data;
   if (m_memoryAlone) throw NotInMemory();
-  entry.data = readCurves(*m_database, entry.row, [this](std::int64_t series, int level, std::int64_t index) { return block(series, level, index); });
+  entry.data = readCurves(*m_database, entry.row, [this](std::int64_t series, int level, std::int64_t index) {
+    return block(series, level, index);
+  });
   return *entry.data;
 }
 
@@ -142,20 +150,27 @@ void RunStore::saveCurves(Entry& entry) {
     event.with(entry.row, static_cast<std::int64_t>(each.attempt), each.sequence, QString::fromStdString(body)).run();
   }
   if (!entry.data) return;
-  Statement attempts(*m_database, "INSERT OR REPLACE INTO attempts (run, attempt, seen, first_step, last_step, start_time, last_time) "
-                                  "VALUES (?, ?, ?, ?, ?, ?, ?)");
-  Statement series(*m_database, "INSERT INTO series (run, attempt, name, count) VALUES (?, ?, ?, ?) "
-                                "ON CONFLICT (run, attempt, name) DO UPDATE SET count = excluded.count RETURNING id");
+  Statement attempts(
+      *m_database,
+      "INSERT OR REPLACE INTO attempts (run, attempt, seen, first_step, last_step, start_time, last_time) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  Statement series(*m_database,
+                   "INSERT INTO series (run, attempt, name, count) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT (run, attempt, name) DO UPDATE SET count = excluded.count RETURNING id");
   Statement block(*m_database, "INSERT OR REPLACE INTO blocks (series, level, block, data) VALUES (?, ?, ?, ?)");
   for (auto& [number, attempt] : entry.data->attempts) {
     if (!attempt.dirty) continue;
-    attempts.with(entry.row, number, attempt.seen.toText(), attempt.firstStep, attempt.lastStep, attempt.startTime, attempt.lastTime).run();
+    attempts
+        .with(entry.row, number, attempt.seen.toText(), attempt.firstStep, attempt.lastStep, attempt.startTime,
+              attempt.lastTime)
+        .run();
     for (auto& [name, each] : attempt.series) {
       if (!each.dirty()) continue;
       if (!series.with(entry.row, number, QString::fromStdString(name), each.count()).step()) continue;
       const std::int64_t id = series.integer(0);
       series.run();
-      each.save([&](int level, std::int64_t index, const QByteArray& data) { block.with(id, level, index, data).run(); });
+      each.save(
+          [&](int level, std::int64_t index, const QByteArray& data) { block.with(id, level, index, data).run(); });
       each.setLoad([this, id](int level, std::int64_t index) { return this->block(id, level, index); });
     }
     attempt.dirty = false;
@@ -208,7 +223,9 @@ std::vector<Event> RunStore::events(const QString& id, int limit) {
   });
   std::reverse(events.begin(), events.end());
   for (const Event& each : pending)
-    if (std::none_of(events.begin(), events.end(), [&](const Event& known) { return known.sequence == each.sequence && known.attempt == each.attempt; }))
+    if (std::none_of(events.begin(), events.end(), [&](const Event& known) {
+          return known.sequence == each.sequence && known.attempt == each.attempt;
+        }))
       events.push_back(each);
   if (events.size() > static_cast<std::size_t>(limit)) events.erase(events.begin(), events.end() - limit);
   return events;

@@ -12,11 +12,19 @@ namespace {
 const std::vector<bool> kPointColumns{false, true};
 const std::vector<bool> kEntryColumns{false, false, false, false, true, true, true, true};
 
-std::uint64_t word(std::int64_t value) { return static_cast<std::uint64_t>(value); }
-std::uint64_t word(double value) { return std::bit_cast<std::uint64_t>(value); }
-double real(std::uint64_t word) { return std::bit_cast<double>(word); }
+std::uint64_t word(std::int64_t value) {
+  return static_cast<std::uint64_t>(value);
+}
+std::uint64_t word(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+double real(std::uint64_t word) {
+  return std::bit_cast<double>(word);
+}
 
-std::int64_t blockSize(int level) { return level == 0 ? Series::kBlockPoints : Series::kBlockEntries; }
+std::int64_t blockSize(int level) {
+  return level == 0 ? Series::kBlockPoints : Series::kBlockEntries;
+}
 
 }  // namespace
 
@@ -196,8 +204,10 @@ void Series::dropIdle() {
   for (Level& level : m_levels)
     for (auto& each : level) {
       if (!each || each->dirty) continue;
-      if (each->used) each->used = false;
-      else each.reset();
+      if (each->used)
+        each->used = false;
+      else
+        each.reset();
     }
 }
 
@@ -219,7 +229,8 @@ QByteArray Series::encode(const Block& block, int level) {
     int column = 0;
     for (const std::int64_t value : {entry.firstStep, entry.lastStep, entry.count, entry.badStep})
       columns[column++].push_back(word(value));
-    for (const double value : {entry.min, entry.max, entry.last, entry.badValue}) columns[column++].push_back(word(value));
+    for (const double value : {entry.min, entry.max, entry.last, entry.badValue})
+      columns[column++].push_back(word(value));
   }
   return encodeColumns(columns, level == 0 ? kPointColumns : kEntryColumns);
 }
@@ -233,8 +244,8 @@ std::unique_ptr<Series::Block> Series::decode(const QByteArray& data, int level)
     if (level == 0)
       block->points.push_back({integer(0), real(columns[1][r])});
     else
-      block->entries.push_back({integer(0), integer(1), integer(2), integer(3), real(columns[4][r]), real(columns[5][r]),
-                                real(columns[6][r]), real(columns[7][r])});
+      block->entries.push_back({integer(0), integer(1), integer(2), integer(3), real(columns[4][r]),
+                                real(columns[5][r]), real(columns[6][r]), real(columns[7][r])});
   }
   return block;
 }

@@ -1,8 +1,9 @@
 #pragma once
-// One curve of one attempt of a run: (step, value) points in order of step, with a pyramid above them. Level 0 are the points,
-// an entry of level L sums up 16 entries of level L-1: minimum, maximum, last, and the first value that is not finite. Only
-// whole entries are kept, so appending never changes one. Points and entries live in blocks that are loaded when touched and
-// written when they changed; the store keeps them in SQLite (design: a row a point would cost 27 GB for 1,000 runs).
+// One curve of one attempt of a run: (step, value) points in order of step, with a pyramid above them. Level 0 are the
+// points, an entry of level L sums up 16 entries of level L-1: minimum, maximum, last, and the first value that is not
+// finite. Only whole entries are kept, so appending never changes one. Points and entries live in blocks that are
+// loaded when touched and written when they changed; the store keeps them in SQLite (design: a row a point would cost
+// 27 GB for 1,000 runs).
 #include <QByteArray>
 #include <cstdint>
 #include <functional>
@@ -17,8 +18,8 @@ struct SeriesPoint {
   double value = 0;
 };
 
-// What is known of consecutive points. Minimum and maximum are over the finite values alone (+inf, -inf when there is none);
-// `last` is the last value as it is, finite or not.
+// What is known of consecutive points. Minimum and maximum are over the finite values alone (+inf, -inf when there is
+// none); `last` is the last value as it is, finite or not.
 struct SeriesSummary {
   std::int64_t firstStep = 0, lastStep = 0, count = 0;
   std::int64_t badStep = -1;  // first step whose value is not finite, -1 = none
@@ -55,17 +56,18 @@ class Series {
   std::int64_t lowerBound(std::int64_t step) const;
   // Index of the first point whose value is not below `value`, in a series that never falls (the axes).
   std::int64_t lowerBoundValue(double value) const;
-  // The value at `step`, between two points on their straight line, beyond the ends that of the end. Not for empty series.
+  // The value at `step`, between two points on their straight line, beyond the ends that of the end. Not for empty
+  // series.
   double valueAt(std::int64_t step) const;
   // Calls visit(summary, level, index) for consecutive entries that cover [from, to) exactly, none above `level`.
   void cover(std::int64_t from, std::int64_t to, int level,
              const std::function<void(const SeriesSummary&, int, std::int64_t)>& visit) const;
 
   bool dirty() const { return m_dirty; }
-  void save(const Store& store);        // what changed since the last save
-  void touch();                         // counts as changed again: the save was rolled back
-  void dropClean();                     // frees what can be loaded again
-  void dropIdle();                      // of that, what nobody has asked for since the last time
+  void save(const Store& store);                         // what changed since the last save
+  void touch();                                          // counts as changed again: the save was rolled back
+  void dropClean();                                      // frees what can be loaded again
+  void dropIdle();                                       // of that, what nobody has asked for since the last time
   void setLoad(Load load) { m_load = std::move(load); }  // once it was saved
   std::size_t bytes() const;
 

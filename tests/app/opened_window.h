@@ -26,7 +26,10 @@ class OpenedWindow {
   explicit OpenedWindow(LineOptions line = {})
       : m_theme(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}),
         m_preferences(path("gradloom.ini")),
-        m_workspace(WorkspaceOptions{.dataFolder = path("data"), .program = QStringLiteral(LOOM_PROGRAM), .line = std::move(line)}, m_theme, m_preferences),
+        m_workspace(
+            WorkspaceOptions{
+                .dataFolder = path("data"), .program = QStringLiteral(LOOM_PROGRAM), .line = std::move(line)},
+            m_theme, m_preferences),
         m_window(std::make_unique<MainWindow>(m_workspace)) {
     m_window->resize(1440, 900);
     m_window->show();

@@ -44,7 +44,8 @@ const std::vector<Source>& sources() {
   return all;
 }
 
-// "engine/cpu/kernels/x.h" -> "engine/cpu"; "widgets/chart/x.h" -> "widgets"; the launcher's store of runs is a room of its own.
+// "engine/cpu/kernels/x.h" -> "engine/cpu"; "widgets/chart/x.h" -> "widgets"; the launcher's store of runs is a room of
+// its own.
 std::string roomOf(const std::string& path) {
   const auto first = path.find('/');
   const std::string top = path.substr(0, first);
@@ -70,7 +71,7 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/catalogue", {}},
     {"engine/run", {}},
     {"engine/agent", {"engine/run"}},
-    {"engine/program", {}},              // what an op is, and programs of them
+    {"engine/program", {}},                                   // what an op is, and programs of them
     {"engine/ops", {"engine/optimizers", "engine/program"}},  // the ops; gradients emit through ProgramBuilder
     {"engine/passes", {"engine/ops", "engine/program"}},
     {"engine/layers", {"engine/catalogue", "engine/ops", "engine/program"}},
@@ -85,8 +86,8 @@ const std::map<std::string, std::set<std::string>> kArrows = {
      {"engine/catalogue", "engine/layers", "engine/network", "engine/passes", "engine/ops", "engine/program",
       "engine/optimizers", "engine/schedules"}},
     {"engine/exchange",
-     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program", "engine/passes",
-      "engine/optimizers", "engine/schedules", "engine/data", "engine/run"}},
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program",
+      "engine/passes", "engine/optimizers", "engine/schedules", "engine/data", "engine/run"}},
     {"engine/cpu", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
     {"engine/cuda", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
     {"engine/comm", {"engine/ops", "engine/program"}},
@@ -100,9 +101,9 @@ const std::map<std::string, std::set<std::string>> kArrows = {
       "engine/exchange", "engine/cpu", "engine/cuda", "engine/comm", "engine/training", "engine/agent"}},
 };
 // What Qt's side may include of the engine: every room that knows no machine.
-const std::set<std::string> kCore = {"engine/base",       "engine/catalogue", "engine/run",     "engine/ops",
-                                     "engine/program",    "engine/passes",    "engine/layers",  "engine/metrics",
-                                     "engine/network",    "engine/schedules", "engine/data",    "engine/planner",
+const std::set<std::string> kCore = {"engine/base",       "engine/catalogue", "engine/run",    "engine/ops",
+                                     "engine/program",    "engine/passes",    "engine/layers", "engine/metrics",
+                                     "engine/network",    "engine/schedules", "engine/data",   "engine/planner",
                                      "engine/optimizers", "engine/exchange",  "engine/agent"};
 
 bool mayInclude(const std::string& from, const std::string& to) {
@@ -190,8 +191,8 @@ TEST(Architecture, VendorsStayInTheirRooms) {
       {std::regex("^(mpi|nccl)\\.h"), "engine/comm"}, {std::regex("^sqlite3"), "launcher/store"},
       {std::regex("^libssh/"), "launcher"},           {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
       {std::regex("^sndfile"), "engine/data"},        {std::regex("^xxhash"), "engine/base"},
-      {std::regex("^openssl/"), "engine/agent"},      {std::regex("^(onnx\\.pb|google/protobuf)"), "engine/exchange"},      {std::regex("^(CLI/)"), "engine/loom"},
-      {std::regex("^QtCharts/|^QChart"), "widgets"}};
+      {std::regex("^openssl/"), "engine/agent"},      {std::regex("^(onnx\\.pb|google/protobuf)"), "engine/exchange"},
+      {std::regex("^(CLI/)"), "engine/loom"},         {std::regex("^QtCharts/|^QChart"), "widgets"}};
   std::vector<std::string> wrong;
   for (const Source& source : sources()) {
     const std::string room = roomOf(source.path);

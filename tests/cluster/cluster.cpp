@@ -111,8 +111,10 @@ Cluster::Said Cluster::gradloom(const QStringList& words, const QString& home) c
   QProcess process;
   process.setProcessEnvironment(environment);
   process.start(GRADLOOM_PROGRAM, words + QStringList{"--data-folder", path("store")});
-  if (!process.waitForFinished(240000)) return {-1, process.readAllStandardOutput(), "it did not end: " + process.readAllStandardError()};
-  return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(), process.readAllStandardError()};
+  if (!process.waitForFinished(240000))
+    return {-1, process.readAllStandardOutput(), "it did not end: " + process.readAllStandardError()};
+  return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1, process.readAllStandardOutput(),
+          process.readAllStandardError()};
 }
 
 Job Cluster::job(const QString& id, const QString& host) const {

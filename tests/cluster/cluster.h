@@ -28,8 +28,8 @@ class Cluster {
   Launcher& launcher() { return *m_launcher; }
   HostLine& line(const QString& host) { return *m_lines->line(host); }
 
-  // The program itself, as a script starts it: no display, no terminal, this cluster's list of hosts; `home` holds .ssh/config. Only
-  // while this is closed: one program at a time keeps the list.
+  // The program itself, as a script starts it: no display, no terminal, this cluster's list of hosts; `home` holds
+  // .ssh/config. Only while this is closed: one program at a time keeps the list.
   struct Said {
     int code = -1;
     QString out, err;

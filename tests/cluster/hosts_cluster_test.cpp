@@ -217,7 +217,9 @@ class HostsClusterTest : public QObject {
     const QString home = m_folder->filePath("home");
     QVERIFY(QDir().mkpath(home + "/.ssh"));
     QVERIFY(QFile::copy(m_cluster->path("up/ssh_config"), home + "/.ssh/config"));
-    const auto said = m_cluster->gradloom({"submit", m_folder->path(), "--host", "lab", "--ranks", "2", "--name", "script", "--set", "epochs=3", "--follow"}, home);
+    const auto said = m_cluster->gradloom({"submit", m_folder->path(), "--host", "lab", "--ranks", "2", "--name",
+                                           "script", "--set", "epochs=3", "--follow"},
+                                          home);
     QVERIFY2(said.code == 0, qPrintable(QString::number(said.code) + said.out + said.err));
     QVERIFY2(said.out.contains("epoch 1 of 3") && said.out.contains("done after 384 steps"), qPrintable(said.out));
     const auto listed = m_cluster->gradloom({"runs", "--json", "--filter", "name == script and step == 384"}, home);
@@ -227,7 +229,8 @@ class HostsClusterTest : public QObject {
     QVERIFY(!runs[0]["model"]["here"].get<bool>());
     const auto fetched = m_cluster->gradloom({"fetch", "script"}, home);
     QVERIFY2(fetched.code == 0, qPrintable(fetched.out + fetched.err));
-    QFile model(fetched.out.trimmed()), there(m_folder->filePath("there/runs/" + id + "/checkpoints/" + QFileInfo(model.fileName()).fileName()));
+    QFile model(fetched.out.trimmed()),
+        there(m_folder->filePath("there/runs/" + id + "/checkpoints/" + QFileInfo(model.fileName()).fileName()));
     QVERIFY2(model.open(QIODevice::ReadOnly) && there.open(QIODevice::ReadOnly), qPrintable(fetched.out));
     QVERIFY(model.size() > 0);
     QCOMPARE(model.readAll(), there.readAll());

@@ -19,18 +19,22 @@ void decode(std::string_view bytes, void (*decoder)(std::span<const std::byte>, 
     return;
   }
   // What was decoded is as large as it says.
-  if (static_cast<std::int64_t>(sample.bytes.size()) < sample.shape.elements() * static_cast<std::int64_t>(bytesOf(sample.type))) std::abort();
+  if (static_cast<std::int64_t>(sample.bytes.size()) <
+      sample.shape.elements() * static_cast<std::int64_t>(bytesOf(sample.type)))
+    std::abort();
 }
 
 }  // namespace
 
-// Also with the checks of its chunks as they must be, which a changed file would else never get past. What the short way
-// reads, libpng reads as the same bytes.
+// Also with the checks of its chunks as they must be, which a changed file would else never get past. What the short
+// way reads, libpng reads as the same bytes.
 LOOM_FUZZ(png) {
   decode(bytes, decodePng);
   std::string mended(bytes);
   for (std::size_t at = 8; mended.size() >= at + 12;) {
-    const auto number = [&](std::size_t place) { return static_cast<std::size_t>(static_cast<unsigned char>(mended[place])); };
+    const auto number = [&](std::size_t place) {
+      return static_cast<std::size_t>(static_cast<unsigned char>(mended[place]));
+    };
     const std::size_t size = number(at) << 24 | number(at + 1) << 16 | number(at + 2) << 8 | number(at + 3);
     if (size > mended.size() - at - 12) break;
     const auto check = crc32(0, reinterpret_cast<const Bytef*>(mended.data()) + at + 4, static_cast<uInt>(size + 4));
@@ -47,11 +51,21 @@ LOOM_FUZZ(png) {
   }
   if (plain.shape != library.shape || plain.bytes != library.bytes) std::abort();
 }
-LOOM_FUZZ(jpeg) { decode(bytes, decodeJpeg); }
-LOOM_FUZZ(bmp) { decode(bytes, decodeBmp); }
-LOOM_FUZZ(wav) { decode(bytes, decodeSound); }
-LOOM_FUZZ(npy) { decode(bytes, decodeNpy); }
-LOOM_FUZZ(matrix) { decode(bytes, decodeMatrix); }
+LOOM_FUZZ(jpeg) {
+  decode(bytes, decodeJpeg);
+}
+LOOM_FUZZ(bmp) {
+  decode(bytes, decodeBmp);
+}
+LOOM_FUZZ(wav) {
+  decode(bytes, decodeSound);
+}
+LOOM_FUZZ(npy) {
+  decode(bytes, decodeNpy);
+}
+LOOM_FUZZ(matrix) {
+  decode(bytes, decodeMatrix);
+}
 
 LOOM_FUZZ(csv) {
   const fuzz::Folder folder;
@@ -70,7 +84,8 @@ LOOM_FUZZ(csv) {
 LOOM_FUZZ(idx) {
   // The first byte says how much of the rest is the labels' file.
   const fuzz::Folder folder;
-  const std::size_t labels = bytes.empty() ? 0 : std::min<std::size_t>(static_cast<unsigned char>(bytes[0]), bytes.size() - 1);
+  const std::size_t labels =
+      bytes.empty() ? 0 : std::min<std::size_t>(static_cast<unsigned char>(bytes[0]), bytes.size() - 1);
   const std::string_view rest = bytes.empty() ? bytes : bytes.substr(1);
   const auto images = folder.write("train-images-idx3-ubyte", rest.substr(labels));
   const auto names = folder.write("train-labels-idx1-ubyte", rest.substr(0, labels));

@@ -4,8 +4,11 @@
 
 #include <atomic>
 
-// libsndfile 1.2 (Debian 12) does not give back libvorbis's tables, 6 kB, of an OGG whose head is damaged. That is theirs to mend.
-extern "C" const char* __lsan_default_suppressions() { return "leak:vorbis_info_init\n"; }
+// libsndfile 1.2 (Debian 12) does not give back libvorbis's tables, 6 kB, of an OGG whose head is damaged. That is
+// theirs to mend.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:vorbis_info_init\n";
+}
 
 namespace loom::fuzz {
 namespace fs = std::filesystem;

@@ -1,11 +1,11 @@
-// Every fuzz target of this program over its corpus and over seeded mutations of it: the same inputs on every machine. A target that
-// crashes ends the test; run libFuzzer (README.md) to search further.
+// Every fuzz target of this program over its corpus and over seeded mutations of it: the same inputs on every machine.
+// A target that crashes ends the test; run libFuzzer (README.md) to search further.
+#include "tests/fuzz/fuzz.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
-
-#include "tests/fuzz/fuzz.h"
 
 namespace loom::fuzz {
 namespace {
@@ -15,8 +15,9 @@ constexpr std::size_t kLongest = 64 << 10;
 
 std::vector<std::string> corpusOf(const std::string& target) {
   std::vector<fs::path> files;
-  for (const fs::path& folder : {fs::path(GRADLOOM_SOURCE_DIR) / "tests/fuzz/corpus" / target,
-                                 target == "project" ? fs::path(GRADLOOM_SOURCE_DIR) / "tests/corpus/projects" : fs::path()})
+  for (const fs::path& folder :
+       {fs::path(GRADLOOM_SOURCE_DIR) / "tests/fuzz/corpus" / target,
+        target == "project" ? fs::path(GRADLOOM_SOURCE_DIR) / "tests/corpus/projects" : fs::path()})
     if (!folder.empty() && fs::is_directory(folder))
       for (const auto& entry : fs::directory_iterator(folder))
         if (entry.is_regular_file()) files.push_back(entry.path());
@@ -33,8 +34,29 @@ std::vector<std::string> corpusOf(const std::string& target) {
 std::string mutated(const std::vector<std::string>& corpus, std::mt19937_64& random) {
   const auto below = [&](std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(random() % limit); };
   std::string text = corpus[below(corpus.size())];
-  static const char* const words[] = {"0",    "-1",   "1e999", "nan", "\"",  "{",    "}",   "[",    "]",     ",",         "\n", "\r\n",
-                                      "\xff", "\xc3", "null",  ":",   "9223372036854775808", "4294967295", "\t", " ", "../", "*", "\\"};
+  static const char* const words[] = {"0",
+                                      "-1",
+                                      "1e999",
+                                      "nan",
+                                      "\"",
+                                      "{",
+                                      "}",
+                                      "[",
+                                      "]",
+                                      ",",
+                                      "\n",
+                                      "\r\n",
+                                      "\xff",
+                                      "\xc3",
+                                      "null",
+                                      ":",
+                                      "9223372036854775808",
+                                      "4294967295",
+                                      "\t",
+                                      " ",
+                                      "../",
+                                      "*",
+                                      "\\"};
   for (std::size_t changes = 1 + below(8); changes > 0; --changes) {
     const std::size_t at = below(text.size() + 1);
     switch (below(7)) {

@@ -9,7 +9,9 @@
 using namespace loom;
 
 namespace {
-QString shown(const std::filesystem::path& path) { return QString::fromStdString(path.string()); }
+QString shown(const std::filesystem::path& path) {
+  return QString::fromStdString(path.string());
+}
 }  // namespace
 
 LOOM_FUZZ(ssh_config) {

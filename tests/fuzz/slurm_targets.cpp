@@ -10,7 +10,8 @@ LOOM_FUZZ(slurm) {
   if (const std::string number = slurmNumberFrom(text); !number.empty()) {
     const std::size_t digits = number.find_first_not_of("0123456789");
     if (digits == 0 || (digits != std::string::npos && number[digits] != ';') ||
-        number.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789;._-") != std::string::npos)
+        number.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789;._-") !=
+            std::string::npos)
       std::abort();
   }
   const std::size_t at = text.find('|');

@@ -1,4 +1,5 @@
-// The Debian package of this system: what is in it, what it asks for, and that what it brings finds its parts below /usr.
+// The Debian package of this system: what is in it, what it asks for, and that what it brings finds its parts below
+// /usr.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,16 +34,19 @@ class PackageTest : public testing::Test {
     if (!s_folder) GTEST_SKIP() << "this is not a Debian system";
   }
   static std::string at(const std::string& name) { return (s_folder->path() / name).string(); }
-  static std::string field(const std::string& name) { return shell("dpkg-deb --field " + s_package + " " + name).output; }
+  static std::string field(const std::string& name) {
+    return shell("dpkg-deb --field " + s_package + " " + name).output;
+  }
 };
 
 TEST_F(PackageTest, HoldsProgramsSamplesAndWhatADesktopReads) {
   const Outcome contents = shell("dpkg-deb --contents " + s_package);
   ASSERT_EQ(contents.code, 0) << contents.output;
-  for (const char* file :
-       {"bin/loom", "bin/gradloom", "share/gradloom/gradloom-engine.tar.gz", "share/gradloom/samples/digits/digits.loom",
-        "share/gradloom/images.tar.gz", "share/applications/gradloom.desktop", "share/mime/packages/gradloom.xml", "share/icons/hicolor/scalable/apps/gradloom.svg", "share/doc/gradloom/copyright",
-        "share/doc/gradloom/LICENSE", "share/doc/gradloom/NOTICE"})
+  for (const char* file : {"bin/loom", "bin/gradloom", "share/gradloom/gradloom-engine.tar.gz",
+                           "share/gradloom/samples/digits/digits.loom", "share/gradloom/images.tar.gz",
+                           "share/applications/gradloom.desktop", "share/mime/packages/gradloom.xml",
+                           "share/icons/hicolor/scalable/apps/gradloom.svg", "share/doc/gradloom/copyright",
+                           "share/doc/gradloom/LICENSE", "share/doc/gradloom/NOTICE"})
     EXPECT_THAT(contents.output, HasSubstr(std::string(" ./usr/") + file + "\n"));
   // Nobody's runs, no sources, and all of it root's.
   EXPECT_THAT(contents.output, AllOf(Not(HasSubstr("/runs/")), Not(HasSubstr(".cpp\n")), Not(HasSubstr("/build/"))));

@@ -1,6 +1,6 @@
 // installer/run.sh with and without a display, in any order: what it configures must be what it then asks for. A cmake
-// and a ninja of the test's own stand for the real ones, with the one thing of theirs that matters here: options stay in
-// the build folder from one run to the next.
+// and a ninja of the test's own stand for the real ones, with the one thing of theirs that matters here: options stay
+// in the build folder from one run to the next.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,9 +20,8 @@ void writeScript(const std::filesystem::path& path, const std::string& text) {
 TEST(Run, WithADisplayAfterOneWithoutAndTheOtherWayRound) {
   const TestFolder folder("run");
   const std::filesystem::path build = folder.path() / "build";
-  writeScript(folder.path() / "tools/cmake",
-              "for a; do case $a in -DGRADLOOM_GUI=*) echo ${a#*=} >" + (folder.path() / "gui").string() +
-                  ";; esac; done\n");
+  writeScript(folder.path() / "tools/cmake", "for a; do case $a in -DGRADLOOM_GUI=*) echo ${a#*=} >" +
+                                                 (folder.path() / "gui").string() + ";; esac; done\n");
   writeScript(folder.path() / "tools/ninja",
               "case \" $* \" in *\" gradloom \"*) grep -q ON " + (folder.path() / "gui").string() +
                   " || { echo \"ninja: error: unknown target 'gradloom'\"; exit 1; };; esac\n");

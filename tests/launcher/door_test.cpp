@@ -49,7 +49,8 @@ class AskingTransport : public LocalTransport {
 
 }  // namespace
 
-// The verbs against this machine and a host behind a line (this machine's shell in the place of SSH), fake_loom in the place of loom.
+// The verbs against this machine and a host behind a line (this machine's shell in the place of SSH), fake_loom in the
+// place of loom.
 class DoorTest : public QObject {
   Q_OBJECT
 
@@ -117,7 +118,9 @@ class DoorTest : public QObject {
   void init() {
     m_folder = std::make_unique<QTemporaryDir>();
     m_options = {.dataFolder = path("store"), .program = FAKE_LOOM, .patienceMs = 3000};
-    m_options.line = {.program = FAKE_LOOM, .transport = [](const SshAsk&) { return std::make_unique<LocalTransport>(); }, .firstWaitMs = 50};
+    m_options.line = {.program = FAKE_LOOM,
+                      .transport = [](const SshAsk&) { return std::make_unique<LocalTransport>(); },
+                      .firstWaitMs = 50};
     write("p/p.loom", kProject);
     QByteArray points = "x__0,x__1,x__2,y\n";
     for (int i = 0; i < 20; ++i) points += QByteArray::number(i % 7) + ",1,2," + QByteArray::number(i % 2) + '\n';
@@ -161,11 +164,13 @@ class DoorTest : public QObject {
     // Another one waits its turn and says so; Ctrl+C takes nothing away.
     QTimer::singleShot(700, [] { std::raise(SIGINT); });
     QCOMPARE(door({"submit", path("p"), "--host", "local", "--name", "second"}), kExitDetached);
-    QVERIFY2(m_out.contains("Waits its turn: 1 run before it") && m_out.contains("second has not begun"), qPrintable(m_out));
+    QVERIFY2(m_out.contains("Waits its turn: 1 run before it") && m_out.contains("second has not begun"),
+             qPrintable(m_out));
     QCOMPARE(door({"stop", "second"}), 0);
     QTimer::singleShot(700, [] { std::raise(SIGINT); });
     QCOMPARE(door({"follow", "long"}), kExitDetached);
-    QVERIFY2(m_out.contains("long goes on without this terminal") && m_out.contains("gradloom stop " + id), qPrintable(m_out));
+    QVERIFY2(m_out.contains("long goes on without this terminal") && m_out.contains("gradloom stop " + id),
+             qPrintable(m_out));
     QCOMPARE(door({"stop", id.left(id.size() - 1)}), 0);
     QVERIFY2(m_out.contains("stopped after"), qPrintable(m_out));
     QCOMPARE(QString::fromStdString(runs({"--filter", "name == long"})[0]["state"]), "stopped");
@@ -178,7 +183,8 @@ class DoorTest : public QObject {
     qputenv("FAKE_LOOM", "steps=40;ms=3;model=3000000");
     QCOMPARE(door({"submit", path("p"), "--host", "there", "--follow"}), 0);
     QVERIFY2(m_out.contains("done after 40 steps"), qPrintable(m_out + m_err));
-    QVERIFY2(m_out.contains("model     on there at " + path("base/runs/")) && m_out.contains("gradloom fetch"), qPrintable(m_out));
+    QVERIFY2(m_out.contains("model     on there at " + path("base/runs/")) && m_out.contains("gradloom fetch"),
+             qPrintable(m_out));
     const Json before = runs()[0];
     QVERIFY(!before["model"]["here"].get<bool>());
     QCOMPARE(QString::fromStdString(before["host"]), "there");
@@ -194,7 +200,8 @@ class DoorTest : public QObject {
     addHost(true);
     qputenv("FAKE_LOOM", "steps=20;ms=3;model=5000");
     QCOMPARE(door({"submit", path("p"), "--host", "there", "--follow"}), 0);
-    QVERIFY2(m_out.contains("model     " + path("p/runs/")) && !m_out.contains("gradloom fetch"), qPrintable(m_out + m_err));
+    QVERIFY2(m_out.contains("model     " + path("p/runs/")) && !m_out.contains("gradloom fetch"),
+             qPrintable(m_out + m_err));
   }
 
   void aRunOfAHostGoesOnHere() {
@@ -275,10 +282,13 @@ class DoorTest : public QObject {
 
   void aHostThatIsNotReachedIsSaid() {
     addHost();
-    m_options.line.transport = [](const SshAsk&) -> std::unique_ptr<HostTransport> { throw SshError(SshFault::unreachable, "no route to host"); };
+    m_options.line.transport = [](const SshAsk&) -> std::unique_ptr<HostTransport> {
+      throw SshError(SshFault::unreachable, "no route to host");
+    };
     m_options.patienceMs = 300;
     QCOMPARE(door({"submit", path("p"), "--host", "there"}), 41);
-    QVERIFY2(m_err.contains("no route to host") && m_err.contains("begins when its host is reached"), qPrintable(m_err));
+    QVERIFY2(m_err.contains("no route to host") && m_err.contains("begins when its host is reached"),
+             qPrintable(m_err));
     QCOMPARE(door({"hosts", "check", "there", "--json"}), 41);
     QVERIFY(!json()["ok"].get<bool>());
   }
@@ -295,7 +305,8 @@ class DoorTest : public QObject {
     int terminal = -1;
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
     if (child == 0) {
-      const auto answer = askOnTerminal({.kind = SshQuestion::Kind::password, .host = "mara@atlas", .text = "Password:"});
+      const auto answer =
+          askOnTerminal({.kind = SshQuestion::Kind::password, .host = "mara@atlas", .text = "Password:"});
       ::_exit(answer && *answer == "open sesame" ? 7 : 8);
     }
     QByteArray seen;
@@ -317,7 +328,9 @@ class DoorTest : public QObject {
   }
 
   void listsAndAddsHosts() {
-    QCOMPARE(door({"hosts", "add", "mara@atlas:2222", "--name", "lab", "--place", "a01=8", "--place", "a02=8", "--bring-best", "--key", "~/.ssh/lab", "--system-ssh"}), 0);
+    QCOMPARE(door({"hosts", "add", "mara@atlas:2222", "--name", "lab", "--place", "a01=8", "--place", "a02=8",
+                   "--bring-best", "--key", "~/.ssh/lab", "--system-ssh"}),
+             0);
     QCOMPARE(door({"hosts", "--json"}), 0);
     const Json host = json()[0];
     QCOMPARE(QString::fromStdString(host["name"]), "lab");
@@ -355,7 +368,8 @@ class DoorTest : public QObject {
     QVERIFY(!isDoorVerb("project.loom"));
   }
 
-  // A window is open on the same data folder: it carries out what the terminal asks for, and one that opens later takes over.
+  // A window is open on the same data folder: it carries out what the terminal asks for, and one that opens later takes
+  // over.
   void anOpenWindowCarriesItOut() {
     addHost();
     qputenv("FAKE_LOOM", "steps=60;ms=5;model=100");
@@ -394,7 +408,8 @@ class DoorTest : public QObject {
     bool wanted = false;
     connect(&window, &QTimer::timeout, this, [&] {
       if (lock) return;
-      if (!std::exchange(wanted, true)) slip = std::make_unique<OrderSlip>(m_options.dataFolder, Json{{"order", "yield"}});
+      if (!std::exchange(wanted, true))
+        slip = std::make_unique<OrderSlip>(m_options.dataFolder, Json{{"order", "yield"}});
       auto mine = std::make_unique<FolderLock>(m_options.dataFolder);
       if (!mine->take()) return;
       lock = std::move(mine);

@@ -1,8 +1,14 @@
-// Stands in for `loom train PROJECT --run DIR [--set key=value ...] [--resume DIR]`: takes the lock, writes events, obeys
-// control.jsonl. What it does is set by overrides, or by the same pairs, parted by ';', in FAKE_LOOM: steps=N, ms=N (a step), fail=MESSAGE,
-// code=KIND (of that failure), die=STEP (abort), hang=1 (no step ever), model=BYTES (of a best checkpoint each epoch).
-// As `agent` it is the real agent and supervisor, so that jobs on hosts are tested with it too.
+// Stands in for `loom train PROJECT --run DIR [--set key=value ...] [--resume DIR]`: takes the lock, writes events,
+// obeys control.jsonl. What it does is set by overrides, or by the same pairs, parted by ';', in FAKE_LOOM: steps=N,
+// ms=N (a step), fail=MESSAGE, code=KIND (of that failure), die=STEP (abort), hang=1 (no step ever), model=BYTES (of a
+// best checkpoint each epoch). As `agent` it is the real agent and supervisor, so that jobs on hosts are tested with it
+// too.
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,10 +18,6 @@
 #include <sstream>
 #include <string>
 #include <thread>
-#include <cerrno>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "engine/agent/agent.h"
 #include "engine/agent/facts.h"
@@ -38,8 +40,8 @@ static int agent(int argc, char** argv) {
   return serveAgent({.version = "fake loom"});
 }
 
-// `supervise --run DIR -- COMMAND`: as the real one, a process between, which does not go by SIGTERM and has its job in a group
-// of its own.
+// `supervise --run DIR -- COMMAND`: as the real one, a process between, which does not go by SIGTERM and has its job in
+// a group of its own.
 static int supervise(int argc, char** argv) {
   int first = 2;
   while (first < argc && std::string(argv[first]) != "--") ++first;
@@ -53,7 +55,8 @@ static int supervise(int argc, char** argv) {
     ::_exit(127);
   }
   int status = 0;
-  while (::waitpid(job, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(job, &status, 0) < 0 && errno == EINTR) {
+  }
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -63,7 +66,9 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> set;
   RunFolder folder;
   bool resume = false;
-  const auto take = [&set](const std::string& pair) { set[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1); };
+  const auto take = [&set](const std::string& pair) {
+    set[pair.substr(0, pair.find('='))] = pair.substr(pair.find('=') + 1);
+  };
   if (const char* more = std::getenv("FAKE_LOOM"))
     for (std::istringstream pairs(more); !pairs.eof();) {
       std::string pair;
@@ -76,7 +81,9 @@ int main(int argc, char** argv) {
     if (word == "--resume") resume = true, ++i;
     if (word == "--set") take(argv[++i]);
   }
-  const auto number = [&](const char* key, int otherwise) { return set.count(key) ? std::atoi(set[key].c_str()) : otherwise; };
+  const auto number = [&](const char* key, int otherwise) {
+    return set.count(key) ? std::atoi(set[key].c_str()) : otherwise;
+  };
   std::signal(SIGTERM, [](int) { g_stop = 1; });
   // Of several ranks the first one writes; the others are there, and end with it.
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
@@ -99,9 +106,17 @@ int main(int argc, char** argv) {
   const int total = number("steps", 50);
   std::printf("fake loom, attempt %d\n", static_cast<int>(attempt));
   std::fflush(stdout);
-  events.write("started", {{"attempt", attempt}, {"resumed_from", step}, {"steps_total", total}, {"steps_per_epoch", 10},
-                           {"epochs", total / 10}, {"samples", 100}, {"batch", 10}, {"parameters", 7}, {"device", "cpu"},
-                           {"pid", ::getpid()}, {"host", "here"}});
+  events.write("started", {{"attempt", attempt},
+                           {"resumed_from", step},
+                           {"steps_total", total},
+                           {"steps_per_epoch", 10},
+                           {"epochs", total / 10},
+                           {"samples", 100},
+                           {"batch", 10},
+                           {"parameters", 7},
+                           {"device", "cpu"},
+                           {"pid", ::getpid()},
+                           {"host", "here"}});
   if (set.count("fail")) {
     std::fprintf(stderr, "loom: %s\n", set["fail"].c_str());
     events.write("error", {{"message", set["fail"]}, {"code", set["code"]}});
@@ -131,14 +146,21 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "about to fall over\n");
       std::abort();
     }
-    events.write("step", {{"step", step}, {"epoch", step / 10.0}, {"samples", step * 10}, {"loss", 1.0 / step + attempt * 100},
-                          {"metrics", {{"accuracy", 0.5}}}, {"learning_rate", rate}, {"ms", 2.0}});
+    events.write("step", {{"step", step},
+                          {"epoch", step / 10.0},
+                          {"samples", step * 10},
+                          {"loss", 1.0 / step + attempt * 100},
+                          {"metrics", {{"accuracy", 0.5}}},
+                          {"learning_rate", rate},
+                          {"ms", 2.0}});
     if (step % 10 == 0)
-      events.write("validation", {{"step", step}, {"epoch", step / 10.0}, {"loss", 1.0}, {"metrics", {{"accuracy", step / 100.0}}}});
+      events.write("validation",
+                   {{"step", step}, {"epoch", step / 10.0}, {"loss", 1.0}, {"metrics", {{"accuracy", step / 100.0}}}});
     if (step % 10 == 0 && set.count("model")) {
       const std::string name = "step-" + std::to_string(step) + ".safetensors";
       std::filesystem::create_directories(folder.checkpoints());
-      writeFileAtomically(folder.checkpoints() / name, std::string(static_cast<std::size_t>(number("model", 0)), static_cast<char>('a' + step % 26)));
+      writeFileAtomically(folder.checkpoints() / name, std::string(static_cast<std::size_t>(number("model", 0)),
+                                                                   static_cast<char>('a' + step % 26)));
       for (const char* pointer : {"best.json", "last.json"})
         writeFileAtomically(folder.checkpoints() / pointer, Json({{"file", name}, {"step", step}}).dump());
       events.write("checkpoint", {{"step", step}, {"file", "checkpoints/" + name}, {"best", true}});

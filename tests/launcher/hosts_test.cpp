@@ -53,7 +53,8 @@ class HostsTest : public QObject {
  private Q_SLOTS:
   void aHostComesBackAsItWas() {
     Host host = slurmHost();
-    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar", host.stalledAfter = 90, host.libraries = "/opt/nvidia/lib";
+    host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar",
+    host.stalledAfter = 90, host.libraries = "/opt/nvidia/lib";
     host.mpirun = {"/opt/mpirun", "--mca", "btl", "tcp,self"};
     host.places = {{"a01", 4}, {"a02", 2}};
     const Json json = toJson(host);
@@ -211,8 +212,10 @@ Host *
 
   void whatIsIncludedBelongsToItsBlock() {
     write("inner", "User inner\nHost deep\n  Port 2200\nHost atlas\n  Port 2300\n");
-    const SshConfig config(write("outer", "Host atlas\n  Include inner\n  HostName atlas.example\nHost deep\n  HostName deep.example\n"
-                                          "Host *\n  User everyone\n  StrictHostKeyChecking accept-new\n  GlobalKnownHostsFile /g1 /g2\n"));
+    const SshConfig config(
+        write("outer",
+              "Host atlas\n  Include inner\n  HostName atlas.example\nHost deep\n  HostName deep.example\n"
+              "Host *\n  User everyone\n  StrictHostKeyChecking accept-new\n  GlobalKnownHostsFile /g1 /g2\n"));
     const SshTarget atlas = config.resolve("atlas"), deep = config.resolve("deep");
     QCOMPARE(atlas.shown(), "inner@atlas.example:2300");  // the block goes on behind what it includes
     QCOMPARE(deep.shown(), "everyone@deep.example");      // and what is included there is not of others
@@ -249,9 +252,9 @@ Host *
   }
 
   void aRunsIdIsPlainOnEveryHost() {
-    for (const auto& [project, begin] : {std::pair{"/a/日本.loom", "run-2"}, std::pair{"/a/_x.loom", "x-2"},
-                                         std::pair{"/a/-n.loom", "n-2"}, std::pair{"/a/Größe 2.loom", "Gro-e-2-2"},
-                                         std::pair{"/a/digits.loom", "digits-2"}}) {
+    for (const auto& [project, begin] :
+         {std::pair{"/a/日本.loom", "run-2"}, std::pair{"/a/_x.loom", "x-2"}, std::pair{"/a/-n.loom", "n-2"},
+          std::pair{"/a/Größe 2.loom", "Gro-e-2-2"}, std::pair{"/a/digits.loom", "digits-2"}}) {
       const QString id = makeRunId(QString::fromUtf8(project));
       QVERIFY2(id.startsWith(QLatin1String(begin)), qPrintable(id));
       QVERIFY2(isJobId(id.toStdString()), qPrintable(id));
@@ -265,10 +268,11 @@ Host *
     host.slurm.coresPerRank = 12;
     const QString script = slurmScript(host, "lars-1", job, "/e/bin/loom", "/r/lars-1");
     QVERIFY(script.startsWith("#!/bin/bash -l\n"));  // else `module` is not known in it on many clusters
-    for (const char* line : {"#SBATCH --cpus-per-task=12\n", "#SBATCH --requeue\n", "#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=4\n",
-                             "#SBATCH --account=ab12\n", "#SBATCH --partition=gpu\n", "#SBATCH --gres=gpu:a100:4\n",
-                             "#SBATCH --time=08:00:00\n", "#SBATCH --exclusive\n", "#SBATCH --signal=B:USR1@120\n",
-                             "\nmodule load openmpi/4.1\n", "\nexec /e/bin/loom agent --job /r/lars-1\n"})
+    for (const char* line :
+         {"#SBATCH --cpus-per-task=12\n", "#SBATCH --requeue\n", "#SBATCH --job-name=lars-1\n", "#SBATCH --nodes=2\n",
+          "#SBATCH --ntasks-per-node=4\n", "#SBATCH --account=ab12\n", "#SBATCH --partition=gpu\n",
+          "#SBATCH --gres=gpu:a100:4\n", "#SBATCH --time=08:00:00\n", "#SBATCH --exclusive\n",
+          "#SBATCH --signal=B:USR1@120\n", "\nmodule load openmpi/4.1\n", "\nexec /e/bin/loom agent --job /r/lars-1\n"})
       QVERIFY2(script.contains(line), line);
     QVERIFY(!script.contains('{'));
   }
@@ -294,14 +298,15 @@ Host *
   }
 
   void whatDoesNotFitTogetherForGpusIsALineEach() {
-    Json facts = {{"cores", 64},
-                  {"gpus", {{{"name", "NVIDIA H200"}, {"memory", "143771 MiB"}, {"driver", "580.65.06"}}}},
-                  {"libraries",
-                   {{{"key", "cuda driver"}, {"value", "CUDA 13.0"}, {"advice", ""}, {"remedy", ""}},
-                    {{"key", "gpu 0"}, {"value", "NVIDIA H200"}, {"advice", ""}, {"remedy", ""}},
-                    {{"key", "cuda module"}, {"value", "CUDA 13.0"}, {"advice", ""}, {"remedy", ""}},
-                    {{"key", "cudnn"}, {"value", "8.9.7"}, {"advice", "cuDNN 8 is here, but 9 is needed"}, {"remedy", "apt"}},
-                    {{"key", "nccl"}, {"value", "not found"}, {"advice", ""}, {"remedy", ""}}}}};
+    Json facts = {
+        {"cores", 64},
+        {"gpus", {{{"name", "NVIDIA H200"}, {"memory", "143771 MiB"}, {"driver", "580.65.06"}}}},
+        {"libraries",
+         {{{"key", "cuda driver"}, {"value", "CUDA 13.0"}, {"advice", ""}, {"remedy", ""}},
+          {{"key", "gpu 0"}, {"value", "NVIDIA H200"}, {"advice", ""}, {"remedy", ""}},
+          {{"key", "cuda module"}, {"value", "CUDA 13.0"}, {"advice", ""}, {"remedy", ""}},
+          {{"key", "cudnn"}, {"value", "8.9.7"}, {"advice", "cuDNN 8 is here, but 9 is needed"}, {"remedy", "apt"}},
+          {{"key", "nccl"}, {"value", "not found"}, {"advice", ""}, {"remedy", ""}}}}};
     const auto lineOf = [](const Json& told, const Host& host, const QString& name) {
       for (const CheckLine& line : judgeFacts(told, {.host = host}))
         if (line.name == name) return line;
@@ -341,7 +346,12 @@ Host *
     QVERIFY(statusOf(line.arg("a01", "v") + "\n" + line.arg("a02", "w"), 0).why.contains("not shared"));
     const QString both = line.arg("a01", "v") + "\n" + line.arg("a02", "v") + "\n";
     const auto network = [&](const char* bandwidth) {
-      return judgeProbe(both + QString(R"({"network":2,"across":true,"delay":1.8e-5,"bandwidth":%1,"all_reduce":0.0052,"all_reduce_bytes":1048576})").arg(bandwidth), 0, 1, {.host = host});
+      return judgeProbe(
+          both +
+              QString(
+                  R"({"network":2,"across":true,"delay":1.8e-5,"bandwidth":%1,"all_reduce":0.0052,"all_reduce_bytes":1048576})")
+                  .arg(bandwidth),
+          0, 1, {.host = host});
     };
     QCOMPARE(network("1.16e9").size(), 3);
     QCOMPARE(network("1.16e9")[1].finding, "1.16 GB/s, delay 18 µs");
@@ -404,7 +414,8 @@ Host *
     const QString csv = write("images.csv", rows.chopped(1));
     const qint64 expected = packedBytes({csv, csv});
     QCOMPARE(expected, qint64{100} * (3 * 40 * 50 + 4));
-    const QByteArray project = QByteArray::fromStdString(Json{{"datasets", {{"training", {{"csv", csv.toStdString()}}}}}}.dump());
+    const QByteArray project =
+        QByteArray::fromStdString(Json{{"datasets", {{"training", {{"csv", csv.toStdString()}}}}}}.dump());
     const qint64 packed = packData(project, [](const QString&) { return true; })[0].size;
     QVERIFY2(std::abs(packed - expected) < expected / 20, qPrintable(QString::number(packed)));
     QCOMPARE(packedBytes({csv}), packed);

@@ -1,5 +1,4 @@
 #include "launcher/launcher.h"
-#include "launcher/local_process.h"
 
 #include <QDir>
 #include <QFile>
@@ -11,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_lock.h"
+#include "launcher/local_process.h"
 
 using namespace loom;
 
@@ -32,8 +32,12 @@ class LauncherTest : public QObject {
     m_store.reset();
   }
   Job job(const QString& id, const QStringList& overrides) {
-    return {.id = id, .name = id, .project = m_folder->filePath("p.loom"),
-            .snapshot = R"({"loom":1,"datasets":{"training":{"csv":"data/t.csv"}}})", .dataFolder = m_folder->path(), .overrides = overrides};
+    return {.id = id,
+            .name = id,
+            .project = m_folder->filePath("p.loom"),
+            .snapshot = R"({"loom":1,"datasets":{"training":{"csv":"data/t.csv"}}})",
+            .dataFolder = m_folder->path(),
+            .overrides = overrides};
   }
   RunState state(const QString& id) { return m_store->find(id)->state; }
   QString message(const QString& id) { return m_store->find(id)->message; }
@@ -201,7 +205,8 @@ class LauncherTest : public QObject {
   void whatMayBeAsked() {
     QFETCH(int, state);
     QFETCH(QString, allowed);
-    const RunAction actions[] = {RunAction::stop, RunAction::stopAfterEpoch, RunAction::setLearningRate, RunAction::resume, RunAction::kill};
+    const RunAction actions[] = {RunAction::stop, RunAction::stopAfterEpoch, RunAction::setLearningRate,
+                                 RunAction::resume, RunAction::kill};
     for (int i = 0; i < 5; ++i) QCOMPARE(Launcher::may(static_cast<RunState>(state), actions[i]), allowed[i] != '.');
     m_store->add([&] {
       RunRecord run;
@@ -231,7 +236,8 @@ class LauncherTest : public QObject {
   void fallingOverAndFailingAreToldApart() {
     m_launcher->submit(job("a", {"die=12"}));
     QTRY_COMPARE(state("a"), RunState::failed);
-    QVERIFY2(message("a").contains("signal 6") && message("a").contains("about to fall over"), qPrintable(message("a")));
+    QVERIFY2(message("a").contains("signal 6") && message("a").contains("about to fall over"),
+             qPrintable(message("a")));
     m_launcher->submit(job("b", {"fail=train.csv line 812: no such file"}));
     QTRY_COMPARE(state("b"), RunState::failed);
     QCOMPARE(message("b"), "train.csv line 812: no such file");

@@ -33,7 +33,8 @@ constexpr int kPatience = 60000, kRows = 800, kSteps = 10 * kRows / 4;
 QByteArray rows(int count, int seed) {
   QByteArray text = "x__0,x__1,x__2,y\n";
   for (int i = 0; i < count; ++i)
-    text += QByteArray::number((i * 7 + seed) % 11) + ',' + QByteArray::number(i % 5) + ',' + QByteArray::number(i % 3) + ',' + QByteArray::number((i + seed) % 2) + '\n';
+    text += QByteArray::number((i * 7 + seed) % 11) + ',' + QByteArray::number(i % 5) + ',' +
+            QByteArray::number(i % 3) + ',' + QByteArray::number((i + seed) % 2) + '\n';
   return text;
 }
 
@@ -69,7 +70,12 @@ class MovedSshTest : public QObject {
     m_hosts->add(host);
   }
   void train(const QString& id, const QString& host) {
-    m_launcher->submit({.id = id, .name = id, .project = path("p/p.loom"), .snapshot = kProject, .dataFolder = path("p"), .host = host});
+    m_launcher->submit({.id = id,
+                        .name = id,
+                        .project = path("p/p.loom"),
+                        .snapshot = kProject,
+                        .dataFolder = path("p"),
+                        .host = host});
   }
   RunRecord run(const QString& id) { return *m_store->find(id); }
   void ends(const QString& id, RunState state) {
@@ -83,10 +89,14 @@ class MovedSshTest : public QObject {
       if (each.kind == "started") last = each.body;
     return last;
   }
-  static Json pointer(const QString& folder, const char* name) { return Json::parse(contentOf(folder + "/checkpoints/" + name).toStdString(), nullptr, false); }
+  static Json pointer(const QString& folder, const char* name) {
+    return Json::parse(contentOf(folder + "/checkpoints/" + name).toStdString(), nullptr, false);
+  }
   // Weights and the optimizer's state; the position beside them tells when it was written.
   static void haveTheSameWeights(const QString& one, const QString& other, const char* name) {
-    const auto file = [name](const QString& folder) { return TensorFile((folder + "/checkpoints/").toStdString() + pointer(folder, name)["file"].get<std::string>()); };
+    const auto file = [name](const QString& folder) {
+      return TensorFile((folder + "/checkpoints/").toStdString() + pointer(folder, name)["file"].get<std::string>());
+    };
     const TensorFile a = file(one), b = file(other);
     QCOMPARE(pointer(one, name)["step"].get<int>(), pointer(other, name)["step"].get<int>());
     QCOMPARE(a.tensors().size(), b.tensors().size());
@@ -110,8 +120,13 @@ class MovedSshTest : public QObject {
     write("p/validation.csv", rows(200, 2));
     m_store = std::make_unique<RunStore>(path("store"));
     m_hosts = std::make_unique<HostStore>(path("store"));
-    m_lines = std::make_unique<HostLines>(*m_hosts, LineOptions{.program = LOOM_PROGRAM, .sshConfig = m_sshd->clientConfig(), .firstWaitMs = 100, .longestWaitMs = 400});
-    connect(m_lines.get(), &HostLines::question, this, [this](const QString& id, int number, const SshQuestion&) { m_lines->line(id)->answer(number, QStringLiteral("yes")); });
+    m_lines = std::make_unique<HostLines>(
+        *m_hosts,
+        LineOptions{
+            .program = LOOM_PROGRAM, .sshConfig = m_sshd->clientConfig(), .firstWaitMs = 100, .longestWaitMs = 400});
+    connect(m_lines.get(), &HostLines::question, this, [this](const QString& id, int number, const SshQuestion&) {
+      m_lines->line(id)->answer(number, QStringLiteral("yes"));
+    });
     m_launcher = std::make_unique<Launcher>(*m_store, LauncherOptions{.program = LOOM_PROGRAM, .hosts = m_lines.get()});
   }
   void cleanup() {
@@ -155,7 +170,9 @@ class MovedSshTest : public QObject {
     write("own/validation.csv", rows(200, 2));
     m_launcher->resume("moved");
     ends("moved", RunState::failed);
-    QVERIFY2(run("moved").message.contains("dataset 'training'") && run("moved").message.contains("does not hold what the run was trained on"), qPrintable(run("moved").message));
+    QVERIFY2(run("moved").message.contains("dataset 'training'") &&
+                 run("moved").message.contains("does not hold what the run was trained on"),
+             qPrintable(run("moved").message));
     QCOMPARE(run("moved").step, stopped);
 
     m_launcher->resumeOn("moved", "b");

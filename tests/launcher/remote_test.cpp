@@ -1,7 +1,6 @@
-#include "tests/launcher/remote_fixture.h"
-
 #include "launcher/remote/engine_installer.h"
 #include "launcher/remote/models.h"
+#include "tests/launcher/remote_fixture.h"
 
 using namespace loom;
 
@@ -238,8 +237,12 @@ class RemoteTest : public RemoteFixture {
     QTest::addColumn<QString>("program");
     QTest::addColumn<QString>("says");
     QTest::addColumn<QString>("refusal");
-    QTest::newRow("machine") << "uname" << "aarch64" << "aarch64 machine";
-    QTest::newRow("owner") << "id" << "4242" << "belongs to another person";
+    QTest::newRow("machine") << "uname"
+                             << "aarch64"
+                             << "aarch64 machine";
+    QTest::newRow("owner") << "id"
+                           << "4242"
+                           << "belongs to another person";
   }
   void anEngineIsNotPutWhereItDoesNotBelong() {
     QFETCH(QString, program);
@@ -313,7 +316,9 @@ class RemoteTest : public RemoteFixture {
 
   void whatMayGoGoesAndTheRestIsOffered() {
     QDir there(m_folder->filePath("there"));
-    for (const char* each : {"engine/0123456789abcdef/bin", "runs/check-1-aaaa", "runs/check-2-bbbb", "runs/mine", "data"}) there.mkpath(each);
+    for (const char* each :
+         {"engine/0123456789abcdef/bin", "runs/check-1-aaaa", "runs/check-2-bbbb", "runs/mine", "data"})
+      there.mkpath(each);
     for (const char* each : {"data/old.part", "data/new.part", "data/x.pack"}) {
       QFile file(there.filePath(each));
       QVERIFY(file.open(QIODevice::WriteOnly));
@@ -324,7 +329,8 @@ class RemoteTest : public RemoteFixture {
     QSignalSpy done(&line(), &HostLine::checkDone), remains(&line(), &HostLine::remains);
     line().check(0);
     QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
-    QCOMPARE(QDir(there.filePath("runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot), QStringList({"check-2-bbbb", "mine"}));
+    QCOMPARE(QDir(there.filePath("runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot),
+             QStringList({"check-2-bbbb", "mine"}));
     QCOMPARE(QDir(there.filePath("data")).entryList(QDir::Files), QStringList({"new.part", "x.pack"}));
     line().tidy();
     QTRY_COMPARE(remains.size(), 1);
@@ -334,7 +340,8 @@ class RemoteTest : public RemoteFixture {
       if (each.path == "data/x.pack") QVERIFY(each.bytes >= 90000 && each.bytes < 300000);
     }
     paths.sort();
-    QCOMPARE(paths, QStringList({"data/new.part", "data/x.pack", "engine/0123456789abcdef", "runs/check-2-bbbb", "runs/mine"}));
+    QCOMPARE(paths, QStringList(
+                        {"data/new.part", "data/x.pack", "engine/0123456789abcdef", "runs/check-2-bbbb", "runs/mine"}));
     line().tidy({"runs/mine"});
     QTRY_COMPARE(remains.size(), 2);
     QVERIFY(!there.exists("runs/mine"));

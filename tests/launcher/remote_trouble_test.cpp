@@ -136,7 +136,8 @@ class RemoteTroubleTest : public RemoteFixture {
   }
 
   void aPieceThatDoesNotFitLeavesNoHole() {
-    const QByteArray line = R"({"v":1,"attempt":1,"seq":1,"time":1,"kind":"started","steps_total":9})" "\n";
+    const QByteArray line = R"({"v":1,"attempt":1,"seq":1,"time":1,"kind":"started","steps_total":9})"
+                            "\n";
     openScripted([line, tails = 0](const Json& request) mutable {
       const std::string verb = request.value("verb", "");
       if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
@@ -144,7 +145,8 @@ class RemoteTroubleTest : public RemoteFixture {
       QByteArray all = ScriptedHost::answer(request, Json::object());
       if (tails++ > 0) return all;
       all += ScriptedHost::frame({{"job", "a"}, {"events", 0}}, line);
-      all += ScriptedHost::frame({{"job", "a"}, {"events", 0}}, QByteArray(line.size(), 'x'));  // what stands is not changed
+      all += ScriptedHost::frame({{"job", "a"}, {"events", 0}},
+                                 QByteArray(line.size(), 'x'));  // what stands is not changed
       all += ScriptedHost::frame({{"job", "a"}, {"events", 100000}}, line);
       all += ScriptedHost::frame({{"job", "a"}, {"events", line.size()}}, line);  // on its way when it is called off
       all += ScriptedHost::frame({{"job", "a"}, {"log", -5}}, "log");
@@ -163,8 +165,12 @@ class RemoteTroubleTest : public RemoteFixture {
       const std::string verb = request.value("verb", "");
       if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
       QByteArray all = ScriptedHost::usual(request);
-      if (verb == "tail") all += ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "queued"}, {"start", 1}, {"detail", "waiting"}}}});
-      if (verb == "cancel") all += ScriptedHost::frame({{"job", "a"}, {"end", true}, {"state", {{"phase", "ended"}, {"start", 1}, {"code", 143}}}});
+      if (verb == "tail")
+        all +=
+            ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "queued"}, {"start", 1}, {"detail", "waiting"}}}});
+      if (verb == "cancel")
+        all += ScriptedHost::frame(
+            {{"job", "a"}, {"end", true}, {"state", {{"phase", "ended"}, {"start", 1}, {"code", 143}}}});
       return all;
     });
     m_launcher->submit(job("a", {}));
@@ -180,7 +186,8 @@ class RemoteTroubleTest : public RemoteFixture {
       const std::string verb = request.value("verb", "");
       if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
       QByteArray all = ScriptedHost::usual(request);
-      if (verb == "tail") all += ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "hibernating"}, {"start", 1}, {"since", 3}}}});
+      if (verb == "tail")
+        all += ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "hibernating"}, {"start", 1}, {"since", 3}}}});
       return all;
     });
     m_launcher->submit(job("a", {}));

@@ -56,7 +56,8 @@ class ResumeElsewhereTest : public RemoteFixture {
     for (std::size_t i = 0; i < points.size(); ++i) QCOMPARE(points[i].step, static_cast<std::int64_t>(i + 1));
     QVERIFY(points.back().value > 100.0 * static_cast<double>(m_store->find(id)->attempt));
     if (host.isEmpty()) return;
-    for (const char* file : {"/events.jsonl", "/log.txt"}) QCOMPARE(contentOf(m_store->find(id)->folder + file), contentOf(runOn(host, id) + file));
+    for (const char* file : {"/events.jsonl", "/log.txt"})
+      QCOMPARE(contentOf(m_store->find(id)->folder + file), contentOf(runOn(host, id) + file));
   }
 
  private Q_SLOTS:
@@ -68,7 +69,8 @@ class ResumeElsewhereTest : public RemoteFixture {
   }
   void cleanup() {
     for (const RunRecord& run : m_store->runs()) {
-      const qint64 process = JobFolder(runOn("other", run.id).toStdString()).process().value("process", std::int64_t{0});
+      const qint64 process =
+          JobFolder(runOn("other", run.id).toStdString()).process().value("process", std::int64_t{0});
       if (process > 0) ::kill(static_cast<pid_t>(process), SIGKILL);
     }
     tearDown();
@@ -78,7 +80,9 @@ class ResumeElsewhereTest : public RemoteFixture {
     m_launcher->submit(job("a", {"steps=600", "ms=5", "model=1000"}));
     stopAfter("a", 25);
     const QString sentence = refusal("a", "other");  // nothing of it is here to go on from
-    QVERIFY2(sentence.contains("the newest checkpoint of a, step-") && sentence.contains("is not on this machine: fetch it first"), qPrintable(sentence));
+    QVERIFY2(sentence.contains("the newest checkpoint of a, step-") &&
+                 sentence.contains("is not on this machine: fetch it first"),
+             qPrintable(sentence));
     QCOMPARE(state("a"), RunState::stopped);
     QCOMPARE(jobOf("a").host, "there");
     // Its best checkpoint is an older one.
@@ -95,11 +99,13 @@ class ResumeElsewhereTest : public RemoteFixture {
     QCOMPARE(contentOf(runOn("there", "a") + "/events.jsonl"), there);  // the copy there stays as it was
     QVERIFY(!jobOf("a").carry);
     QCOMPARE(contentOf(runOn("other", "a") + "/checkpoints/step-7.safetensors"), QByteArray("the best"));
-    // The data went to this host as to any, the engine is told where they lie, and nothing of the run is left beside them.
+    // The data went to this host as to any, the engine is told where they lie, and nothing of the run is left beside
+    // them.
     const QStringList packs = QDir(m_folder->filePath("other/data")).entryList(QDir::Files);
     QCOMPARE(packs.size(), 1);
     const QByteArray launch = contentOf(runOn("other", "a") + "/launch.json");
-    QVERIFY2(launch.contains(("training=" + m_folder->filePath("other/data/") + packs[0]).toUtf8()), launch.constData());
+    QVERIFY2(launch.contains(("training=" + m_folder->filePath("other/data/") + packs[0]).toUtf8()),
+             launch.constData());
     // On the host where it is now it goes on without anything being brought.
     m_launcher->resume("a");
     stopAfter("a", 200);
@@ -137,8 +143,9 @@ class ResumeElsewhereTest : public RemoteFixture {
     const QString folder = m_store->find("a")->folder;
     QVERIFY(QFile::remove(folder + "/project.loom"));
     QVERIFY2(refusal("a", "there").contains("run.json names no project"), qPrintable(refusal("a", "there")));
-    write(folder + "/run.json", QByteArray::fromStdString(
-        Json({{"project", Json::parse(here.snapshot.toStdString())}, {"project_folder", m_folder->path().toStdString()}}).dump()));
+    write(folder + "/run.json", QByteArray::fromStdString(Json({{"project", Json::parse(here.snapshot.toStdString())},
+                                                                {"project_folder", m_folder->path().toStdString()}})
+                                                              .dump()));
     QCOMPARE(refusal("a", "there"), QString());
     QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
     isWholeOn("there", "a", 200);
@@ -149,23 +156,29 @@ class ResumeElsewhereTest : public RemoteFixture {
     here.host.clear();
     m_launcher->submit(here);
     QTRY_VERIFY(m_store->find("a")->step > 5);
-    QVERIFY2(refusal("a", "there").contains("a is running: it cannot be resumed now"), qPrintable(refusal("a", "there")));
+    QVERIFY2(refusal("a", "there").contains("a is running: it cannot be resumed now"),
+             qPrintable(refusal("a", "there")));
     stopAfter("a", 5);
     QVERIFY2(refusal("a", "there").contains("has written no checkpoint yet"), qPrintable(refusal("a", "there")));
     m_launcher->submit(job("b", {"steps=4000", "ms=5", "model=100"}));
     stopAfter("b", 25);
     fetchNewest("b");
-    QVERIFY2(refusal("b", "nowhere").contains("'nowhere' is not in the list of hosts"), qPrintable(refusal("b", "nowhere")));
-    QVERIFY2(refusal("b", "other", 9).contains("9 ranks are asked for, but other offers 1"), qPrintable(refusal("b", "other", 9)));
+    QVERIFY2(refusal("b", "nowhere").contains("'nowhere' is not in the list of hosts"),
+             qPrintable(refusal("b", "nowhere")));
+    QVERIFY2(refusal("b", "other", 9).contains("9 ranks are asked for, but other offers 1"),
+             qPrintable(refusal("b", "other", 9)));
     const QString csv = m_folder->filePath("t w;o.csv");
     QVERIFY(QFile::rename(csv, csv + ".away"));
-    QVERIFY2(refusal("b", "other").contains("dataset 'training' is to be sent to other, but " + csv + " is not on this machine"), qPrintable(refusal("b", "other")));
+    QVERIFY2(refusal("b", "other")
+                 .contains("dataset 'training' is to be sent to other, but " + csv + " is not on this machine"),
+             qPrintable(refusal("b", "other")));
     QVERIFY(QFile::rename(csv + ".away", csv));
     Host other = *m_hosts->find("other");
     other.dataFolder = "/data/own";
     m_hosts->change(other);
     m_store->change("b", [](RunRecord& run) { run.project = "/elsewhere/p.loom"; });
-    QVERIFY2(refusal("b", "other").contains("the host's own data folder /data/own has no such place"), qPrintable(refusal("b", "other")));
+    QVERIFY2(refusal("b", "other").contains("the host's own data folder /data/own has no such place"),
+             qPrintable(refusal("b", "other")));
     QCOMPARE(state("b"), RunState::stopped);
     QCOMPARE(jobOf("b").host, "there");
     QVERIFY(!jobOf("b").carry);
@@ -222,15 +235,20 @@ class ResumeElsewhereTest : public RemoteFixture {
     m_scripted.script = [](const Json& request) {
       const std::string verb = request.value("verb", "");
       if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
-      if (verb == "put") return ScriptedHost::answer(request, {{"have", 1}, {"done", true}, {"path", "/there/data/x.pack"}});
+      if (verb == "put")
+        return ScriptedHost::answer(request, {{"have", 1}, {"done", true}, {"path", "/there/data/x.pack"}});
       if (verb != "place") return ScriptedHost::usual(request);
-      return ScriptedHost::answer(request, {{"ok", false}, {"message", "this engine (loom 0.0.9) knows no 'place'; the launcher is of another version"}});
+      return ScriptedHost::answer(
+          request, {{"ok", false},
+                    {"message", "this engine (loom 0.0.9) knows no 'place'; the launcher is of another version"}});
     };
     m_options.transport = [this](const SshAsk&) { return m_scripted.transport(); };
     open();
     m_launcher->resumeOn("a", "other");
     QTRY_COMPARE(state("a"), RunState::failed);
-    QVERIFY2(message("a").contains("other cannot go on with a run of another machine: this engine (loom 0.0.9) knows no 'place'"), qPrintable(message("a")));
+    QVERIFY2(message("a").contains(
+                 "other cannot go on with a run of another machine: this engine (loom 0.0.9) knows no 'place'"),
+             qPrintable(message("a")));
     QCOMPARE(m_scripted.count("start"), 0);
     // Its checkpoint is here: it goes on where it can.
     m_launcher->resumeOn("a", {});

@@ -19,7 +19,8 @@ RunRecord record(const char* name, double rate, const char* optimizer, RunState 
 }
 
 const QList<RunRecord>& runs() {
-  static const QList<RunRecord> all{record("lars-1", 0.5, "LARS"), record("sgd-1", 0.1, "SGD"), record("sgd-2", 0.9, "SGD", RunState::failed)};
+  static const QList<RunRecord> all{record("lars-1", 0.5, "LARS"), record("sgd-1", 0.1, "SGD"),
+                                    record("sgd-2", 0.9, "SGD", RunState::failed)};
   return all;
 }
 

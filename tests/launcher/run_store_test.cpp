@@ -1,5 +1,7 @@
 #include "launcher/store/run_store.h"
 
+#include <gtest/gtest.h>
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFile>
@@ -7,7 +9,6 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <random>
 #include <set>
 
@@ -25,7 +26,8 @@ QCoreApplication& application() {
   return application;
 }
 
-// A log as the engine writes it: attempt 1 to step 100, killed; attempt 2 from 51 to 80, stopped; attempt 3 from 81 to 120.
+// A log as the engine writes it: attempt 1 to step 100, killed; attempt 2 from 51 to 80, stopped; attempt 3 from 81 to
+// 120.
 class RunStoreTest : public testing::Test {
  protected:
   void SetUp() override { application(); }
@@ -36,20 +38,32 @@ class RunStoreTest : public testing::Test {
     const RunFolder folder{path.toStdString()};
     for (const auto& [attempt, from, to] : attempts) {
       EventWriter writer(folder, attempt);
-      writer.write("started", {{"attempt", attempt}, {"steps_total", 120}, {"steps_per_epoch", 10}, {"epochs", 12}, {"device", "cpu"}});
+      writer.write(
+          "started",
+          {{"attempt", attempt}, {"steps_total", 120}, {"steps_per_epoch", 10}, {"epochs", 12}, {"device", "cpu"}});
       for (int step = from; step <= to; ++step) {
         Json loss = attempt * 1000.0 + step;
         if (step == 7) loss = "nan";
         if (step == 8) loss = "inf";
-        writer.write("step", {{"step", step}, {"epoch", step / 10.0}, {"samples", step * 32}, {"loss", loss},
-                              {"metrics", {{"accuracy", step / 200.0}}}, {"learning_rate", 0.1}, {"ms", 1.5}});
+        writer.write("step", {{"step", step},
+                              {"epoch", step / 10.0},
+                              {"samples", step * 32},
+                              {"loss", loss},
+                              {"metrics", {{"accuracy", step / 200.0}}},
+                              {"learning_rate", 0.1},
+                              {"ms", 1.5}});
         if (step % 10 == 0)
-          writer.write("validation", {{"step", step}, {"epoch", step / 10.0}, {"loss", 0.5}, {"metrics", {{"accuracy", attempt + step / 1000.0}}}});
+          writer.write("validation", {{"step", step},
+                                      {"epoch", step / 10.0},
+                                      {"loss", 0.5},
+                                      {"metrics", {{"accuracy", attempt + step / 1000.0}}}});
       }
     }
     return path;
   }
-  static EventBatch whole(const QString& path) { return readBatch(RunFolder{path.toStdString()}.eventsFile(), 0, 1 << 20); }
+  static EventBatch whole(const QString& path) {
+    return readBatch(RunFolder{path.toStdString()}.eventsFile(), 0, 1 << 20);
+  }
   static RunRecord record(const char* id, const QString& folder) {
     RunRecord run;
     run.id = id;
@@ -72,9 +86,12 @@ TEST_F(RunStoreTest, eachStepOnceFromTheNewestAttemptThatHasIt) {
     const SeriesColumn& point = view.columns[step - 1];
     const int attempt = step <= 50 || step > 90 ? 1 : step <= 80 ? 2 : 3;
     EXPECT_EQ(point.lastStep, step);
-    if (step == 7) EXPECT_TRUE(std::isnan(point.last));
-    else if (step == 8) EXPECT_TRUE(std::isinf(point.last));
-    else EXPECT_EQ(point.last, attempt * 1000.0 + step);
+    if (step == 7)
+      EXPECT_TRUE(std::isnan(point.last));
+    else if (step == 8)
+      EXPECT_TRUE(std::isinf(point.last));
+    else
+      EXPECT_EQ(point.last, attempt * 1000.0 + step);
   }
   const auto validation = store.points("a", "validation.accuracy");
   ASSERT_EQ(validation.size(), 10u);
@@ -93,7 +110,8 @@ TEST_F(RunStoreTest, eachStepOnceFromTheNewestAttemptThatHasIt) {
 // Which way a metric is better is its layer's, whatever its node is called.
 TEST_F(RunStoreTest, theBestIsWhatTheLayerOfTheMetricCallsBest) {
   const QString path = makeRun("a", {{1, 1, 100}});
-  std::ofstream((path + "/run.json").toStdString()) << R"({"run":1,"project":{"loom":1,"networks":{"main":{"nodes":[{"id":"accuracy","layer":"ErrorRate"}]}}}})";
+  std::ofstream((path + "/run.json").toStdString())
+      << R"({"run":1,"project":{"loom":1,"networks":{"main":{"nodes":[{"id":"accuracy","layer":"ErrorRate"}]}}}})";
   RunStore store(m_folder.filePath("store"));
   store.add(record("a", path));
   store.append("a", whole(path));
@@ -159,7 +177,9 @@ TEST_F(RunStoreTest, aNewWindowGoesOnWhereTheLastOneWas) {
     RunStore store(m_folder.filePath("store"));
     store.add(record("a", path));
     store.append("a", readBatch(file, 0, 57));
-    store.change("a", [](RunRecord& run) { run.name = "b", run.tags = {"x", "y"}, run.note = "n", run.settings = {{"batch", 3}}; });
+    store.change("a", [](RunRecord& run) {
+      run.name = "b", run.tags = {"x", "y"}, run.note = "n", run.settings = {{"batch", 3}};
+    });
   }
   RunStore store(m_folder.filePath("store"));
   ASSERT_TRUE(store.find("a"));
@@ -177,11 +197,12 @@ TEST_F(RunStoreTest, aNewWindowGoesOnWhereTheLastOneWas) {
 TEST_F(RunStoreTest, garbageInTheLogIsPassedOver) {
   const QString path = makeRun("a", {{1, 1, 20}});
   const std::filesystem::path file = RunFolder{path.toStdString()}.eventsFile();
-  std::ofstream(file, std::ios::app) << "{\"seq\":\n\x01\x02\xff\n{\"kind\":\"step\"}\n[]\n"
-                                     << R"({"v":1,"seq":900,"attempt":1,"kind":"step","step":"x","loss":1})" << '\n'
-                                     << R"({"v":1,"seq":901,"attempt":1,"kind":"step","step":21,"loss":{"a":1},"metrics":[1]})" << '\n'
-                                     << R"({"v":1,"seq":902,"attempt":1,"kind":"step","step":22,"loss":5,"metrics":{"accuracy":"no"}})" << '\n'
-                                     << R"({"v":1,"seq":903,"attempt":1,"kind":"step","st)";
+  std::ofstream(file, std::ios::app)
+      << "{\"seq\":\n\x01\x02\xff\n{\"kind\":\"step\"}\n[]\n"
+      << R"({"v":1,"seq":900,"attempt":1,"kind":"step","step":"x","loss":1})" << '\n'
+      << R"({"v":1,"seq":901,"attempt":1,"kind":"step","step":21,"loss":{"a":1},"metrics":[1]})" << '\n'
+      << R"({"v":1,"seq":902,"attempt":1,"kind":"step","step":22,"loss":5,"metrics":{"accuracy":"no"}})" << '\n'
+      << R"({"v":1,"seq":903,"attempt":1,"kind":"step","st)";
   RunStore store(m_folder.filePath("store"));
   store.add(record("a", path));
   const EventBatch batch = whole(path);
@@ -229,7 +250,8 @@ TEST_F(RunStoreTest, foldedColumnsAreExactOnEveryAxis) {
         next = column.lastStep + 1;
         double low = 1e300, high = -1e300;
         for (std::int64_t step = column.firstStep; step <= column.lastStep; ++step)
-          if (std::isfinite(values[step - 1])) low = std::min(low, values[step - 1]), high = std::max(high, values[step - 1]);
+          if (std::isfinite(values[step - 1]))
+            low = std::min(low, values[step - 1]), high = std::max(high, values[step - 1]);
         if (column.count > 1) {
           ASSERT_EQ(column.min, low);
           ASSERT_EQ(column.max, high);
@@ -250,7 +272,8 @@ TEST_F(RunStoreTest, relativeTimeLeavesPausesOut) {
   std::vector<Event> events;
   const auto add = [&](int attempt, double time, const char* kind, int step) {
     Event event{static_cast<std::int64_t>(events.size()), attempt, time, kind, {}};
-    event.body = {{"seq", event.sequence}, {"attempt", attempt}, {"time", time}, {"kind", kind}, {"step", step}, {"loss", 1.0}};
+    event.body = {{"seq", event.sequence}, {"attempt", attempt}, {"time", time},
+                  {"kind", kind},          {"step", step},       {"loss", 1.0}};
     events.push_back(event);
   };
   add(1, 1000, "started", 0);
@@ -333,7 +356,8 @@ TEST_F(RunStoreTest, anEarlierListIsBroughtUpToDate) {
   EXPECT_GT(store.find("b")->deleted, 0);
   EXPECT_TRUE(store.wasRemoved(m_folder.filePath("b")));
   Database database(folder + "/runs.db");
-  Statement version(database, "PRAGMA user_version"), index(database, "SELECT count(*) FROM sqlite_master WHERE name = 'events_in_order'");
+  Statement version(database, "PRAGMA user_version"),
+      index(database, "SELECT count(*) FROM sqlite_master WHERE name = 'events_in_order'");
   ASSERT_TRUE(version.step() && index.step());
   EXPECT_EQ(version.integer(0), 2);
   EXPECT_EQ(index.integer(0), 1);
@@ -405,7 +429,8 @@ TEST_F(RunStoreTest, damageThatShowsLateIsToldAndEndsNothing) {
     batch.names = {series::kLoss};
     for (int step = 1; step <= 200000; ++step) {
       batch.cells.emplace_back(0, std::sin(step * 12.9898) * 43758.5453);
-      batch.rows.push_back({step, 1, step, 1.0, true, static_cast<std::uint32_t>(step - 1), static_cast<std::uint32_t>(step)});
+      batch.rows.push_back(
+          {step, 1, step, 1.0, true, static_cast<std::uint32_t>(step - 1), static_cast<std::uint32_t>(step)});
     }
     store.append("a", batch);
   }
@@ -432,8 +457,9 @@ TEST_F(RunStoreTest, aMillionPointsComeInSeconds) {
   {
     std::ofstream file(RunFolder{path.toStdString()}.eventsFile());
     for (int step = 1; step <= 1000000; ++step)
-      file << R"({"v":1,"seq":)" << step << R"(,"attempt":1,"time":17000000)" << step << R"(,"kind":"step","step":)" << step
-           << R"(,"epoch":)" << step / 1000.0 << R"(,"loss":)" << 1.0 / step << R"(,"learning_rate":0.1})" << '\n';
+      file << R"({"v":1,"seq":)" << step << R"(,"attempt":1,"time":17000000)" << step << R"(,"kind":"step","step":)"
+           << step << R"(,"epoch":)" << step / 1000.0 << R"(,"loss":)" << 1.0 / step << R"(,"learning_rate":0.1})"
+           << '\n';
   }
   const auto begin = std::chrono::steady_clock::now();
   RunStore store(m_folder.filePath("store"));

@@ -15,8 +15,8 @@ namespace loom {
 
 class ScriptedHost {
  public:
-  // Bytes to send on a request: answer(...) of it, or anything. Called on the line's thread alone, and still when the test's
-  // function has returned: it holds what it needs by value.
+  // Bytes to send on a request: answer(...) of it, or anything. Called on the line's thread alone, and still when the
+  // test's function has returned: it holds what it needs by value.
   std::function<QByteArray(const Json& request)> script;
 
   static QByteArray frame(const Json& header, const QByteArray& bytes = {}) {
@@ -30,7 +30,8 @@ class ScriptedHost {
   // What every test wants: a greeting, and data that is taken in.
   static QByteArray usual(const Json& request) {
     const std::string verb = request.value("verb", "");
-    if (verb == "hello") return answer(request, {{"version", "scripted"}, {"base", "/there"}, {"program", "/there/loom"}});
+    if (verb == "hello")
+      return answer(request, {{"version", "scripted"}, {"base", "/there"}, {"program", "/there/loom"}});
     if (verb == "put") return answer(request, {{"have", 0}, {"done", false}});
     if (verb == "chunk") return answer(request, {{"have", 1}, {"done", true}, {"path", "/there/data/x.pack"}});
     return answer(request, Json::object());
@@ -41,11 +42,13 @@ class ScriptedHost {
   }
   int count(const char* verb) {
     const QMutexLocker lock(&m_mutex);
-    return static_cast<int>(std::count_if(m_asked.begin(), m_asked.end(), [&](const Json& each) { return each["verb"] == verb; }));
+    return static_cast<int>(
+        std::count_if(m_asked.begin(), m_asked.end(), [&](const Json& each) { return each["verb"] == verb; }));
   }
   Json last(const char* verb) {
     const QMutexLocker lock(&m_mutex);
-    const auto found = std::find_if(m_asked.rbegin(), m_asked.rend(), [&](const Json& each) { return each["verb"] == verb; });
+    const auto found =
+        std::find_if(m_asked.rbegin(), m_asked.rend(), [&](const Json& each) { return each["verb"] == verb; });
     return found == m_asked.rend() ? Json::object() : *found;
   }
   std::unique_ptr<HostTransport> transport() { return std::make_unique<Transport>(*this); }

@@ -1,7 +1,8 @@
 #include "launcher/store/series.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -46,7 +47,9 @@ SeriesSummary bruteForce(const std::vector<SeriesPoint>& points, std::int64_t fr
   return sum;
 }
 
-bool sameBits(double a, double b) { return (std::isnan(a) && std::isnan(b)) || a == b; }
+bool sameBits(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || a == b;
+}
 
 void expectSame(const SeriesSummary& a, const SeriesSummary& b) {
   EXPECT_EQ(a.firstStep, b.firstStep);
@@ -90,7 +93,8 @@ TEST(Series, findsStepsAndValuesBetweenThem) {
   Series series;
   for (const auto& each : points) series.add(each.step, static_cast<double>(each.step) * 2);
   for (std::int64_t step = 0; step <= points.back().step + 2; ++step) {
-    const auto wanted = std::lower_bound(points.begin(), points.end(), step, [](const SeriesPoint& p, std::int64_t s) { return p.step < s; });
+    const auto wanted = std::lower_bound(points.begin(), points.end(), step,
+                                         [](const SeriesPoint& p, std::int64_t s) { return p.step < s; });
     ASSERT_EQ(series.lowerBound(step), wanted - points.begin()) << step;
     const double inside = static_cast<double>(std::clamp(step, points.front().step, points.back().step));
     ASSERT_DOUBLE_EQ(series.valueAt(step), inside * 2);
@@ -130,11 +134,13 @@ TEST(Series, savedBlocksComeBackAndGrowOn) {
     EXPECT_FALSE(series.dirty());
     series = Series(done, load);
   }
-  expectSame([&] {
-    SeriesSummary sum;
-    series.cover(0, 30000, 3, [&](const SeriesSummary& each, int, std::int64_t) { sum.add(each); });
-    return sum;
-  }(), bruteForce(points, 0, 30000));
+  expectSame(
+      [&] {
+        SeriesSummary sum;
+        series.cover(0, 30000, 3, [&](const SeriesSummary& each, int, std::int64_t) { sum.add(each); });
+        return sum;
+      }(),
+      bruteForce(points, 0, 30000));
   for (std::int64_t i = 0; i < 30000; i += 7) EXPECT_TRUE(sameBits(series.point(i).value, points[i].value));
   written = 0;
   series.add(points.back().step + 1, 1);
@@ -142,7 +148,8 @@ TEST(Series, savedBlocksComeBackAndGrowOn) {
   EXPECT_EQ(written, 1);  // only the block that grew
 }
 
-// A window that follows a run for days: what nobody looks at goes once it is saved, and comes back when it is asked for.
+// A window that follows a run for days: what nobody looks at goes once it is saved, and comes back when it is asked
+// for.
 TEST(Series, memoryStaysFlatWhileItGrows) {
   const std::vector<SeriesPoint> points = noise(200'000, 3);
   std::map<std::pair<int, std::int64_t>, QByteArray> stored;
@@ -176,7 +183,8 @@ TEST(ColumnCodec, aLossCurveShrinks) {
   WordColumns columns(2);
   for (int i = 0; i < 4096; ++i) {
     columns[0].push_back(i + 1);
-    columns[1].push_back(std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<float>(2.3 / (1 + i * 0.01) + 0.01 * (i % 7)))));
+    columns[1].push_back(
+        std::bit_cast<std::uint64_t>(static_cast<double>(static_cast<float>(2.3 / (1 + i * 0.01) + 0.01 * (i % 7)))));
   }
   EXPECT_LT(encodeColumns(columns, {false, true}).size(), 4096 * 5);
 }

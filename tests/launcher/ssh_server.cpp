@@ -95,7 +95,7 @@ void SshServer::talk(ssh_session session) {
         if (isPush)
           ssh_message_auth_reply_success(message, 0);
         else if (ssh_userauth_kbdint_getnanswers(session) == 1 &&
-            qstrcmp(ssh_userauth_kbdint_getanswer(session, 0), "123456") == 0)
+                 qstrcmp(ssh_userauth_kbdint_getanswer(session, 0), "123456") == 0)
           ssh_message_auth_reply_success(message, 0);
         else
           deny();

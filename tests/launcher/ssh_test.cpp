@@ -153,7 +153,8 @@ class SshTest : public QObject {
     QVERIFY(QFile::exists(none));
   }
 
-  // The agent holds the key that the configuration names: no passphrase is asked for, and no other key of its is offered.
+  // The agent holds the key that the configuration names: no passphrase is asked for, and no other key of its is
+  // offered.
   void ofTheAgentOnlyTheKeysThatAreNamed() {
     m_sshd = std::make_unique<Sshd>("LogLevel DEBUG1");
     QProcess agent;

@@ -90,7 +90,8 @@ static void endChildren(qint64 process) {
 
 void Sshd::stop() {
   if (m_process.state() == QProcess::NotRunning) return;
-  // Its connections are children that live on when the listener ends; since OpenSSH 9.8 they have children of their own.
+  // Its connections are children that live on when the listener ends; since OpenSSH 9.8 they have children of their
+  // own.
   endChildren(m_process.processId());
   m_process.kill();
   m_process.waitForFinished();

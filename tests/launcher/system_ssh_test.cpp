@@ -1,10 +1,11 @@
+#include "launcher/ssh/system_ssh.h"
+
 #include <QFile>
 #include <QProcess>
 #include <QScopeGuard>
 #include <QTest>
 
 #include "launcher/remote/host_line.h"
-#include "launcher/ssh/system_ssh.h"
 #include "tests/launcher/sshd.h"
 
 using namespace loom;
@@ -26,7 +27,9 @@ class SystemSshTest : public QObject {
   static SshAsk nobody() {
     return [](const SshQuestion&) { return std::nullopt; };
   }
-  SystemSsh::Place place(const QByteArray& more = {}) { return {.address = "there", .config = m_sshd->clientConfig(more)}; }
+  SystemSsh::Place place(const QByteArray& more = {}) {
+    return {.address = "there", .config = m_sshd->clientConfig(more)};
+  }
   static QByteArray output(SystemSsh& ssh, const QByteArray& command, std::optional<int>* code = nullptr) {
     const auto channel = ssh.execute(command);
     QByteArray all;
@@ -95,7 +98,9 @@ class SystemSshTest : public QObject {
   // What the library cannot: a command of the configuration as the way there.
   void aProxyCommandIsFollowed() {
     const QByteArray port = QByteArray::number(m_sshd->port());
-    SystemSsh ssh(place("  ProxyCommand bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "; cat <&3 & cat >&3; kill %%1'\n"), yes());
+    SystemSsh ssh(
+        place("  ProxyCommand bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "; cat <&3 & cat >&3; kill %%1'\n"),
+        yes());
     ssh.open();
     QCOMPARE(output(ssh, "echo through"), "through\n");
   }
@@ -119,7 +124,8 @@ class SystemSshTest : public QObject {
     host.systemSsh = true;
     host.key = "~/own";
     HostLine line(hostFromJson(toJson(host)), {.program = FAKE_LOOM, .sshConfig = m_sshd->clientConfig()});
-    connect(&line, &HostLine::question, this, [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
+    connect(&line, &HostLine::question, this,
+            [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
     line.connectNow();
     QTRY_COMPARE_WITH_TIMEOUT(line.state(), LineState::online, 20000);
     QCOMPARE(line.facts().method, "by the system's ssh");
@@ -131,7 +137,8 @@ class SystemSshTest : public QObject {
     const Host back = hostFromJson(toJson(host));
     QVERIFY(back.systemSsh);
     HostLine line(back, {.program = FAKE_LOOM, .sshConfig = m_sshd->clientConfig()});
-    connect(&line, &HostLine::question, this, [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
+    connect(&line, &HostLine::question, this,
+            [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
     line.connectNow();
     QTRY_COMPARE_WITH_TIMEOUT(line.state(), LineState::online, 20000);
     QCOMPARE(line.facts().method, "by the system's ssh");

@@ -1,10 +1,10 @@
 // CIFAR-10 as JPEG files behind a CSV: a small convolutional network learns to classify images that it has never seen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "engine/base/files.h"
 #include "engine/run/run_folder.h"
@@ -67,8 +67,8 @@ TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyFivePercentInThreeEpochs) {
   for (std::size_t at; (at = project.find("FOLDER")) != std::string::npos;) project.replace(at, 6, data.string());
   writeFileAtomically(folder / "cifar.loom", project);
 
-  const std::string command = "'" LOOM_PROGRAM "' train '" + (folder / "cifar.loom").string() + "' --run '" + (folder / "run").string() +
-                              "' > '" + (folder / "out.txt").string() + "' 2>&1";
+  const std::string command = "'" LOOM_PROGRAM "' train '" + (folder / "cifar.loom").string() + "' --run '" +
+                              (folder / "run").string() + "' > '" + (folder / "out.txt").string() + "' 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0) << readFile(folder / "out.txt");
 
   double accuracy = 0, samples = 0;
@@ -78,7 +78,8 @@ TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyFivePercentInThreeEpochs) {
   for (auto events = reader.read(); !events.empty(); events = reader.read()) {
     for (const Event& event : events) {
       if (event.kind == "step") ++steps;
-      if (event.kind == "validation") accuracy = event.body["metrics"]["accuracy"].get<double>(), samples = event.body["samples"].get<double>();
+      if (event.kind == "validation")
+        accuracy = event.body["metrics"]["accuracy"].get<double>(), samples = event.body["samples"].get<double>();
       last = event.kind;
     }
   }

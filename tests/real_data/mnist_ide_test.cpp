@@ -1,5 +1,6 @@
-// The main job, as a person does it, on real data: MNIST imported by `loom data import`, a LeNet-like network drawn by mouse and
-// keys in the real window, its CSVs dropped on it, trained by a click on Train, with points in the chart while it trains.
+// The main job, as a person does it, on real data: MNIST imported by `loom data import`, a LeNet-like network drawn by
+// mouse and keys in the real window, its CSVs dropped on it, trained by a click on Train, with points in the chart
+// while it trains.
 #include <QAbstractButton>
 #include <QApplication>
 #include <QDir>
@@ -10,7 +11,6 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
-
 #include <csignal>
 
 #include "app/main_window.h"
@@ -34,7 +34,9 @@ class MnistIdeTest : public QObject {
   NetworkPage& page() { return *static_cast<NetworkPage*>(m_window->page("network")); }
   NetworkView& view() { return page().view(); }
   const Network& drawn() { return page().scene().network(); }
-  void key(Qt::Key which, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(QApplication::focusWidget(), which, modifiers); }
+  void key(Qt::Key which, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::keyClick(QApplication::focusWidget(), which, modifiers);
+  }
   void type(const QString& text) { QTest::keyClicks(QApplication::focusWidget(), text); }
   void settle() {
     for (int i = 0; i < 5; ++i) QCoreApplication::processEvents();
@@ -106,15 +108,17 @@ void MnistIdeTest::lenetDrawnFedAndTrainedByClicks() {
   m_folder = std::make_unique<QTemporaryDir>();
   QProcess import;
   import.setProcessChannelMode(QProcess::MergedChannels);
-  import.start(QStringLiteral(LOOM_PROGRAM), {"data", "import", "idx", data.path(), "--out", m_folder->filePath("mnist")});
+  import.start(QStringLiteral(LOOM_PROGRAM),
+               {"data", "import", "idx", data.path(), "--out", m_folder->filePath("mnist")});
   QVERIFY(import.waitForFinished(180000));
   QVERIFY2(import.exitCode() == 0, import.readAll().constData());
 
   qputenv("GRADLOOM_PROJECTS", m_folder->filePath("own").toUtf8());
   m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
   m_preferences = std::make_unique<Preferences>(m_folder->filePath("gradloom.ini"));
-  m_workspace = std::make_unique<Workspace>(WorkspaceOptions{.dataFolder = m_folder->filePath("data"), .program = QStringLiteral(LOOM_PROGRAM)},
-                                            *m_theme, *m_preferences);
+  m_workspace = std::make_unique<Workspace>(
+      WorkspaceOptions{.dataFolder = m_folder->filePath("data"), .program = QStringLiteral(LOOM_PROGRAM)}, *m_theme,
+      *m_preferences);
   m_window = std::make_unique<MainWindow>(*m_workspace);
   m_window->resize(1440, 900);
   m_window->show();
@@ -188,7 +192,8 @@ void MnistIdeTest::lenetDrawnFedAndTrainedByClicks() {
   m_window->go({.page = "settings", .field = "training.schedule"});
   settle();
   type("Cosine");
-  QCOMPARE(m_workspace->document()->project().training.updates.front().schedule.value("name", ""), std::string("Cosine"));
+  QCOMPARE(m_workspace->document()->project().training.updates.front().schedule.value("name", ""),
+           std::string("Cosine"));
   const auto& problems = m_workspace->document()->problems();
   QTRY_VERIFY2(problems.empty(), problems.empty() ? "" : problems.front().message.c_str());
 

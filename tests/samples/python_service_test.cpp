@@ -1,4 +1,5 @@
-// The script that shows `loom` as a service, run as a person would run it: Python's standard library and the program that was just built.
+// The script that shows `loom` as a service, run as a person would run it: Python's standard library and the program
+// that was just built.
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,17 +20,20 @@ TEST(PythonService, BuildsAProjectOfTheCatalogueTrainsFollowsAndPredicts) {
   if (std::string(PYTHON3).empty() || !fs::exists(PYTHON3)) GTEST_SKIP() << "there is no python3 here";
   std::string name = (fs::temp_directory_path() / "gradloom-service-XXXXXX").string();
   const fs::path folder = mkdtemp(name.data());
-  const fs::path script = fs::path(GRADLOOM_SOURCE_DIR) / "samples/python_service/service.py", said = folder / "said.txt";
+  const fs::path script = fs::path(GRADLOOM_SOURCE_DIR) / "samples/python_service/service.py",
+                 said = folder / "said.txt";
   // -I: no package of this machine's, -B: nothing is written beside the script.
   const auto serve = [&](int epochs) {
-    const std::string command = fmt::format("'{}' -I -B '{}' --loom '{}' --folder '{}' --epochs {} > '{}' 2>&1", PYTHON3, script.string(),
-                                            LOOM_PROGRAM, (folder / "moons").string(), epochs, said.string());
+    const std::string command =
+        fmt::format("'{}' -I -B '{}' --loom '{}' --folder '{}' --epochs {} > '{}' 2>&1", PYTHON3, script.string(),
+                    LOOM_PROGRAM, (folder / "moons").string(), epochs, said.string());
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   };
   ASSERT_EQ(serve(30), 0) << readFile(said);
   const std::string words = readFile(said);
-  for (const char* each : {"catalogue: ", "refused with 10", "no fault found", "epoch 30: loss", "done after 570 steps", "of 200 samples", "agent answered: True"})
+  for (const char* each : {"catalogue: ", "refused with 10", "no fault found", "epoch 30: loss", "done after 570 steps",
+                           "of 200 samples", "agent answered: True"})
     EXPECT_THAT(words, testing::HasSubstr(each));
   const auto share = [&](const std::string& before) {
     const std::size_t at = words.find(before);

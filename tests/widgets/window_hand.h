@@ -10,9 +10,10 @@
 
 namespace loom {
 
-// Presses the right button there; `looked` sees the menu, then the line with these words is clicked, one menu deeper for
-// each further word.
-inline void menuByHand(QWindow* window, QPoint at, const QStringList& words, const std::function<void(const QMenu&)>& looked = {}) {
+// Presses the right button there; `looked` sees the menu, then the line with these words is clicked, one menu deeper
+// for each further word.
+inline void menuByHand(QWindow* window, QPoint at, const QStringList& words,
+                       const std::function<void(const QMenu&)>& looked = {}) {
   QTimer::singleShot(0, window, [&] {
     auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
     if (menu != nullptr && looked) looked(*menu);

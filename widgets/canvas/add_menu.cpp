@@ -1,7 +1,5 @@
 #include "widgets/canvas/add_menu.h"
 
-#include <algorithm>
-
 #include <QApplication>
 #include <QKeyEvent>
 #include <QListWidget>
@@ -9,6 +7,7 @@
 #include <QSignalBlocker>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/layers/layer.h"
@@ -41,8 +40,8 @@ class AddDelegate : public QStyledItemDelegate {
       painter->drawRoundedRect(row, 5, 5);
     }
     const QString category = index.data(categoryRole).toString();
-    paintIcon(*painter, layerIcon(index.data(iconRole).toString(), category), QRectF(row.left() + 8, row.center().y() - 8, 16, 16),
-              theme.layerColour(category));
+    paintIcon(*painter, layerIcon(index.data(iconRole).toString(), category),
+              QRectF(row.left() + 8, row.center().y() - 8, 16, 16), theme.layerColour(category));
     const QFont font = theme.font(FontRole::body), small = Theme::withWeight(theme.font(FontRole::caption), 400);
     painter->setFont(font);
     painter->setPen(theme.colour(Colour::text));
@@ -51,13 +50,16 @@ class AddDelegate : public QStyledItemDelegate {
     const double used = 34 + QFontMetricsF(font).horizontalAdvance(name) + 12;
     painter->setFont(small);
     painter->setPen(theme.colour(Colour::text3));
-    const QString hint = QFontMetricsF(small).elidedText(index.data(hintRole).toString(), Qt::ElideRight, row.width() - used - 8);
+    const QString hint =
+        QFontMetricsF(small).elidedText(index.data(hintRole).toString(), Qt::ElideRight, row.width() - used - 8);
     painter->drawText(row.adjusted(used, 0, -8, 0), Qt::AlignVCenter | Qt::AlignRight, hint);
     painter->restore();
   }
 };
 
-QString lower(const std::string& text) { return QString::fromStdString(text).toLower(); }
+QString lower(const std::string& text) {
+  return QString::fromStdString(text).toLower();
+}
 
 // The alias that matches what was typed, when the name itself does not.
 QString foundBy(const Entry& entry, const QString& query) {
@@ -70,7 +72,8 @@ QString foundBy(const Entry& entry, const QString& query) {
 
 }  // namespace
 
-AddMenu::AddMenu(QWidget* canvas) : QFrame(canvas), m_search(new SearchField(tr("Add a layer"), {}, this)), m_list(new QListWidget(this)) {
+AddMenu::AddMenu(QWidget* canvas)
+    : QFrame(canvas), m_search(new SearchField(tr("Add a layer"), {}, this)), m_list(new QListWidget(this)) {
   setAccessibleName(tr("Add a layer"));
   m_search->setAccessibleName(tr("Search layers"));
   m_list->setAccessibleName(tr("Layers"));
@@ -104,13 +107,15 @@ void AddMenu::popup(QPoint at, std::vector<const Entry*> entries, const std::vec
   }
   fill();
   const int margin = shadowMargin(Elevation::menu);
-  const QSize size(kMenuWidth + 2 * (margin + kMenuPadding), m_search->sizeHint().height() + kRow * kRows + 6 + 2 * (margin + kMenuPadding));
+  const QSize size(kMenuWidth + 2 * (margin + kMenuPadding),
+                   m_search->sizeHint().height() + kRow * kRows + 6 + 2 * (margin + kMenuPadding));
   const QRect room = parentWidget()->rect();
   resize(size.boundedTo(room.size() + QSize(2 * margin, 2 * margin)));
   // Inside the canvas, with its field under the pointer where there is room.
   const QPoint wanted = at - QPoint(margin + 16, margin + 16);
   const auto bounded = [](int value, int low, int high) { return std::max(low, std::min(value, high)); };
-  move(bounded(wanted.x(), -margin, room.width() - width() + margin), bounded(wanted.y(), -margin, room.height() - height() + margin));
+  move(bounded(wanted.x(), -margin, room.width() - width() + margin),
+       bounded(wanted.y(), -margin, room.height() - height() + margin));
   show();
   raise();
   m_search->setFocus(Qt::ShortcutFocusReason);
@@ -122,11 +127,15 @@ void AddMenu::fill() {
   const QString query = m_search->text();
   std::vector<const Entry*> found = search(m_entries, query.toStdString());
   if (query.trimmed().isEmpty()) {
-    const auto place = [&](const Entry* entry) { return std::find(m_likely.begin(), m_likely.end(), entry->id) - m_likely.begin(); };
+    const auto place = [&](const Entry* entry) {
+      return std::find(m_likely.begin(), m_likely.end(), entry->id) - m_likely.begin();
+    };
     std::stable_sort(found.begin(), found.end(), [&](const Entry* a, const Entry* b) { return place(a) < place(b); });
   }
   // What is called exactly so comes before what is only also called so.
-  std::stable_partition(found.begin(), found.end(), [&](const Entry* entry) { return QString::fromStdString(entry->label).compare(query.trimmed(), Qt::CaseInsensitive) == 0; });
+  std::stable_partition(found.begin(), found.end(), [&](const Entry* entry) {
+    return QString::fromStdString(entry->label).compare(query.trimmed(), Qt::CaseInsensitive) == 0;
+  });
   for (const Entry* entry : found) {
     auto* item = new QListWidgetItem(QString::fromStdString(entry->label), m_list);
     item->setData(idRole, QString::fromStdString(entry->id));
@@ -161,7 +170,8 @@ void AddMenu::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
   const double margin = shadowMargin(Elevation::menu);
-  paintCard(painter, QRectF(rect()).adjusted(margin, margin, -margin, -margin), Theme::of(this).radius(Radius::card), Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(margin, margin, -margin, -margin), Theme::of(this).radius(Radius::card),
+            Elevation::menu);
 }
 
 bool AddMenu::eventFilter(QObject* watched, QEvent* event) {
@@ -175,15 +185,29 @@ bool AddMenu::eventFilter(QObject* watched, QEvent* event) {
   const auto* key = static_cast<QKeyEvent*>(event);
   const int rows = m_list->count();
   switch (key->key()) {
-    case Qt::Key_Escape: dismiss(); return true;
+    case Qt::Key_Escape:
+      dismiss();
+      return true;
     case Qt::Key_Return:
-    case Qt::Key_Enter: take(); return true;
-    case Qt::Key_Down: m_list->setCurrentRow(std::min(rows - 1, m_list->currentRow() + 1)); return true;
-    case Qt::Key_Up: m_list->setCurrentRow(std::max(0, m_list->currentRow() - 1)); return true;
-    case Qt::Key_PageDown: m_list->setCurrentRow(std::min(rows - 1, m_list->currentRow() + kRows)); return true;
-    case Qt::Key_PageUp: m_list->setCurrentRow(std::max(0, m_list->currentRow() - kRows)); return true;
-    case Qt::Key_Tab: return true;
-    default: return false;
+    case Qt::Key_Enter:
+      take();
+      return true;
+    case Qt::Key_Down:
+      m_list->setCurrentRow(std::min(rows - 1, m_list->currentRow() + 1));
+      return true;
+    case Qt::Key_Up:
+      m_list->setCurrentRow(std::max(0, m_list->currentRow() - 1));
+      return true;
+    case Qt::Key_PageDown:
+      m_list->setCurrentRow(std::min(rows - 1, m_list->currentRow() + kRows));
+      return true;
+    case Qt::Key_PageUp:
+      m_list->setCurrentRow(std::max(0, m_list->currentRow() - kRows));
+      return true;
+    case Qt::Key_Tab:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -203,7 +227,8 @@ std::vector<std::string> likelyAfter(const std::string& category) {
   if (category == "convolution") return {"BatchNormalization", "ReLU", "MaxPooling", "Convolution", "SiLU", "Add"};
   if (category == "linear") return {"ReLU", "Linear", "SoftmaxCrossEntropy", "Dropout", "GELU", "Sigmoid", "Tanh"};
   if (category == "normalisation") return {"ReLU", "Add", "Convolution", "Linear", "SiLU", "GELU"};
-  if (category == "activation") return {"Convolution", "MaxPooling", "Linear", "Dropout", "BatchNormalization", "GlobalAveragePooling", "Add"};
+  if (category == "activation")
+    return {"Convolution", "MaxPooling", "Linear", "Dropout", "BatchNormalization", "GlobalAveragePooling", "Add"};
   if (category == "pooling") return {"Convolution", "Linear", "Flatten", "ReLU", "Dropout"};
   if (category == "shape") return {"ReLU", "Linear", "Convolution", "LayerNormalization", "Add"};
   if (category == "recurrentAttention") return {"LayerNormalization", "Linear", "Add", "Dropout", "LSTM", "Slice"};

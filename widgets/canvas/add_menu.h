@@ -1,11 +1,10 @@
 #pragma once
-// "Add a layer": a search field over a list, at the pointer. Finds by name, alias and summary (Dense finds Linear). Enter or a
-// click takes the row; Esc or a click elsewhere closes.
+// "Add a layer": a search field over a list, at the pointer. Finds by name, alias and summary (Dense finds Linear).
+// Enter or a click takes the row; Esc or a click elsewhere closes.
+#include <QFrame>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <QFrame>
 
 #include "engine/base/shape.h"
 #include "engine/catalogue/entry.h"

@@ -49,7 +49,8 @@ bool NetworkView::event(QEvent* event) {
 void NetworkView::focusInEvent(QFocusEvent* event) {
   QGraphicsView::focusInEvent(event);
   const bool byKey = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
-  if (byKey && m_scene.picked().empty() && !m_scene.network().nodes.empty()) m_scene.pickNode(m_scene.network().nodes.front().id);
+  if (byKey && m_scene.picked().empty() && !m_scene.network().nodes.empty())
+    m_scene.pickNode(m_scene.network().nodes.front().id);
 }
 
 void NetworkView::keyPressEvent(QKeyEvent* event) {
@@ -156,7 +157,8 @@ void NetworkView::removeSelection(bool heal) {
   const Picked picked = m_scene.picked();
   ProjectDocument& document = m_scene.document();
   if (!picked.nodes.empty() || !picked.comments.empty()) {
-    document.removeThings(m_scene.networkName(), {picked.nodes.begin(), picked.nodes.end()}, {picked.comments.begin(), picked.comments.end()}, heal);
+    document.removeThings(m_scene.networkName(), {picked.nodes.begin(), picked.nodes.end()},
+                          {picked.comments.begin(), picked.comments.end()}, heal);
   } else if (!picked.wires.empty()) {
     document.removeWires(m_scene.networkName(), {picked.wires.begin(), picked.wires.end()});
   }
@@ -176,21 +178,27 @@ void NetworkView::copy() {
 
 void NetworkView::cut() {
   copy();
-  if (m_scene.picked().comments.empty()) m_scene.document().cutNodes(m_scene.networkName(), m_scene.pickedNodes());
-  else removeSelection(false);
+  if (m_scene.picked().comments.empty())
+    m_scene.document().cutNodes(m_scene.networkName(), m_scene.pickedNodes());
+  else
+    removeSelection(false);
 }
 
 void NetworkView::paste() {
   const QMimeData* data = QApplication::clipboard()->mimeData();
   if (data == nullptr) return;
-  const std::string text = data->hasFormat(QLatin1String(kNodesMime)) ? data->data(QLatin1String(kNodesMime)).toStdString() : data->text().toStdString();
+  const std::string text = data->hasFormat(QLatin1String(kNodesMime))
+                               ? data->data(QLatin1String(kNodesMime)).toStdString()
+                               : data->text().toStdString();
   const QPoint pointer = viewport()->mapFromGlobal(QCursor::pos());
   const QPointF at = viewport()->rect().contains(pointer) && viewport()->underMouse() ? mapToScene(pointer) : middle();
   const std::vector<std::string> ids = m_scene.document().pasteNodes(m_scene.networkName(), text, at);
   Picked came;
   for (const std::string& id : ids) (m_scene.network().comment(id) != nullptr ? came.comments : came.nodes).insert(id);
-  if (!ids.empty()) m_scene.pick(std::move(came));
-  else m_hint->say(tr("The clipboard holds no nodes"), mapFromScene(at));
+  if (!ids.empty())
+    m_scene.pick(std::move(came));
+  else
+    m_hint->say(tr("The clipboard holds no nodes"), mapFromScene(at));
 }
 
 void NetworkView::duplicate() {
@@ -246,11 +254,15 @@ std::string NetworkView::addLayer(const std::string& layer) {
   const Project& project = m_scene.document().project();
   const Node* after = picked.empty() ? nullptr : m_scene.node(picked.back());
   const LayerDefinition* before = after == nullptr ? nullptr : findLayer(after->layer);
-  const bool leadsOn = before != nullptr ? !isTerminal(*before) : after != nullptr && !portsOf(project, *after).outputs.empty();
+  const bool leadsOn =
+      before != nullptr ? !isTerminal(*before) : after != nullptr && !portsOf(project, *after).outputs.empty();
   const bool wires = leadsOn && !portsOfLayer(layer).inputs.empty();
-  if (wires) request.after = after->id;
-  else if (after != nullptr) request.at = QPointF(after->x + kCardWidth + 4 * kGrid, after->y);
-  else if (!m_scene.network().nodes.empty() && picked.empty()) request.at = snapped(middle());
+  if (wires)
+    request.after = after->id;
+  else if (after != nullptr)
+    request.at = QPointF(after->x + kCardWidth + 4 * kGrid, after->y);
+  else if (!m_scene.network().nodes.empty() && picked.empty())
+    request.at = snapped(middle());
   const std::string id = add(request);
   if (!id.empty()) reveal(id);
   return id;
@@ -274,14 +286,16 @@ void NetworkView::openAddMenu() {
   }
   const QPointF scene = mapToScene(at);
   // With a node selected the layer follows it; without, it lands where the pointer is.
-  offerLayers(at, picked.size() == 1 ? picked.front() : std::string(), [](const Entry&) { return true; }, [this, scene](const std::string& layer) {
-    if (m_scene.picked().nodes.size() == 1) {
-      addLayer(layer);
-      return;
-    }
-    const std::string id = add({.network = m_scene.networkName(), .layer = layer, .at = scene});
-    if (!id.empty()) reveal(id);
-  });
+  offerLayers(
+      at, picked.size() == 1 ? picked.front() : std::string(), [](const Entry&) { return true; },
+      [this, scene](const std::string& layer) {
+        if (m_scene.picked().nodes.size() == 1) {
+          addLayer(layer);
+          return;
+        }
+        const std::string id = add({.network = m_scene.networkName(), .layer = layer, .at = scene});
+        if (!id.empty()) reveal(id);
+      });
 }
 
 void NetworkView::offerLayers(QPoint at, const std::string& after, const std::function<bool(const Entry&)>& fits,
@@ -301,7 +315,8 @@ void NetworkView::offerLayers(QPoint at, const std::string& after, const std::fu
   for (const Entry& unit : m_units)
     if (fits(unit)) entries.push_back(&unit);
   const CardItem* card = after.empty() ? nullptr : m_scene.card(after);
-  m_addMenu->popup(at, std::move(entries), likelyAfter(card == nullptr ? std::string() : card->content().category.toStdString()), chosen);
+  m_addMenu->popup(at, std::move(entries),
+                   likelyAfter(card == nullptr ? std::string() : card->content().category.toStdString()), chosen);
 }
 
 }  // namespace loom

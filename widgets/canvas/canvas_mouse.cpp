@@ -76,19 +76,27 @@ void NetworkView::mouseMoveEvent(QMouseEvent* event) {
   const QPointF at = mapToScene(event->position().toPoint());
   const QPoint moved = event->position().toPoint() - m_pressed;
   switch (m_gesture) {
-    case Gesture::none: hover(event->position()); return;
+    case Gesture::none:
+      hover(event->position());
+      return;
     case Gesture::press:
       if (moved.manhattanLength() < QApplication::startDragDistance()) return;
       beginMove();
       [[fallthrough]];
-    case Gesture::move: moveBy(at - m_pressedScene); return;
+    case Gesture::move:
+      moveBy(at - m_pressedScene);
+      return;
     case Gesture::band:
       m_band = QRectF(m_pressedScene, at).normalized();
       finishBand();
       viewport()->update();
       return;
-    case Gesture::wire: moveWire(at); return;
-    case Gesture::resize: resizeComment(at); return;
+    case Gesture::wire:
+      moveWire(at);
+      return;
+    case Gesture::resize:
+      resizeComment(at);
+      return;
     case Gesture::pan:
       horizontalScrollBar()->setValue(horizontalScrollBar()->value() - moved.x());
       verticalScrollBar()->setValue(verticalScrollBar()->value() - moved.y());
@@ -103,19 +111,31 @@ void NetworkView::mouseReleaseEvent(QMouseEvent* event) {
   switch (was) {
     case Gesture::press:
       // A click among several means this one.
-      if (!m_pressedGroup.empty()) m_scene.pickGroup(m_pressedGroup);
-      else if (!m_pressedComment.empty()) m_scene.pick({{}, {}, {}, {m_pressedComment}});
-      else if (m_scene.picked().nodes.size() > 1) m_scene.pickNode(m_pressedNode);
+      if (!m_pressedGroup.empty())
+        m_scene.pickGroup(m_pressedGroup);
+      else if (!m_pressedComment.empty())
+        m_scene.pick({{}, {}, {}, {m_pressedComment}});
+      else if (m_scene.picked().nodes.size() > 1)
+        m_scene.pickNode(m_pressedNode);
       break;
-    case Gesture::move: finishMove(); break;
-    case Gesture::band: viewport()->update(); break;
-    case Gesture::wire: dropWire(); break;
-    case Gesture::pan: viewport()->unsetCursor(); break;
+    case Gesture::move:
+      finishMove();
+      break;
+    case Gesture::band:
+      viewport()->update();
+      break;
+    case Gesture::wire:
+      dropWire();
+      break;
+    case Gesture::pan:
+      viewport()->unsetCursor();
+      break;
     case Gesture::resize:
       if (m_resized) m_scene.document().setComment(m_scene.networkName(), *m_resized);
       m_resized.reset();
       break;
-    case Gesture::none: break;
+    case Gesture::none:
+      break;
   }
   hover(event->position());
 }
@@ -139,11 +159,13 @@ void NetworkView::hover(QPointF viewportAt) {
   m_scene.setHovered(node.empty() ? m_scene.cardAt(at) : node, wire, pin);
   Q_EMIT wireHovered(this, node.empty() ? flowAt(at) : std::nullopt, viewport()->mapToGlobal(viewportAt.toPoint()));
   const bool free = !pin && m_scene.cardAt(at).empty();
-  m_scene.groups().setHovered(free ? m_scene.groups().headAt(at) : std::string(), free ? m_scene.groups().commentAt(at) : std::string());
+  m_scene.groups().setHovered(free ? m_scene.groups().headAt(at) : std::string(),
+                              free ? m_scene.groups().commentAt(at) : std::string());
   viewport()->setCursor(m_spaceHeld ? Qt::OpenHandCursor : pin ? Qt::CrossCursor : Qt::ArrowCursor);
 }
 
-// Also where a pin takes the press: between cards that stand close, its reach covers the whole wire. On the pin itself its name is meant.
+// Also where a pin takes the press: between cards that stand close, its reach covers the whole wire. On the pin itself
+// its name is meant.
 std::optional<Edge> NetworkView::flowAt(QPointF at) const {
   constexpr double kPinItself = 4.5;
   return m_scene.pinAt(at, kPinItself) ? std::nullopt : m_scene.wireAt(at, kWireReach / zoom());
@@ -153,8 +175,8 @@ std::optional<PinHit> NetworkView::pinUnder(QPointF at) const {
   return zoom() >= 0.4 ? m_scene.pinAt(at, std::min(kPinReach, kPinReach / zoom())) : std::nullopt;
 }
 
-// A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here, but on its wire, where what
-// flows there is shown.
+// A view asks the items of its scene for tooltips and closes any other: what a pin is called is shown here, but on its
+// wire, where what flows there is shown.
 bool NetworkView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::Leave && m_gesture == Gesture::none) {
     m_scene.setHovered({}, std::nullopt, std::nullopt);
@@ -169,9 +191,11 @@ bool NetworkView::viewportEvent(QEvent* event) {
   QString tip;
   if (owner)
     for (const Port& port : pin->output ? ports.outputs : ports.inputs)
-      if (port.key == pin->end.port) tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
+      if (port.key == pin->end.port)
+        tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
   const int reach = static_cast<int>(std::ceil(kPinReach));
-  QToolTip::showText(help->globalPos(), tip, viewport(), QRect(help->pos() - QPoint(reach, reach), 2 * QSize(reach, reach)));
+  QToolTip::showText(help->globalPos(), tip, viewport(),
+                     QRect(help->pos() - QPoint(reach, reach), 2 * QSize(reach, reach)));
   return true;
 }
 
@@ -226,7 +250,8 @@ void NetworkView::moveBy(QPointF delta) {
     const auto at = index.node(m_pressedNode);
     const bool wired = at == NetworkIndex::kNone || !index.into(at).empty() || !index.outOf(at).empty();
     const Node* node = m_scene.node(m_pressedNode);
-    if (!wired && node != nullptr) m_dropEdge = wireUnder(places.begin()->second, node->unit.empty() ? node->layer : node->unit);
+    if (!wired && node != nullptr)
+      m_dropEdge = wireUnder(places.begin()->second, node->unit.empty() ? node->layer : node->unit);
   }
   m_scene.setTarget(m_dropEdge);
   m_scene.groups().setDropTarget(m_dropEdge ? std::string() : joinedGroup());
@@ -240,8 +265,10 @@ void NetworkView::finishMove() {
   m_scene.groups().setDropTarget({});
   ProjectDocument& document = m_scene.document();
   // The cards stay where they are seen until the document has them there: nothing goes back and forth.
-  if (m_dropEdge) document.insertInto(m_scene.networkName(), m_pressedNode, *m_dropEdge, places.at(m_pressedNode));
-  else document.moveNodes(m_scene.networkName(), places, 0, group);
+  if (m_dropEdge)
+    document.insertInto(m_scene.networkName(), m_pressedNode, *m_dropEdge, places.at(m_pressedNode));
+  else
+    document.moveNodes(m_scene.networkName(), places, 0, group);
   m_scene.preview({});
   m_dropEdge.reset();
 }
@@ -284,8 +311,10 @@ std::optional<Edge> NetworkView::wireUnder(QPointF at, const std::string& name) 
 // From the palette.
 
 void NetworkView::dragEnterEvent(QDragEnterEvent* event) {
-  if (event->mimeData()->hasFormat(QLatin1String(kLayerMime))) event->acceptProposedAction();
-  else event->ignore();
+  if (event->mimeData()->hasFormat(QLatin1String(kLayerMime)))
+    event->acceptProposedAction();
+  else
+    event->ignore();
 }
 
 void NetworkView::dragMoveEvent(QDragMoveEvent* event) {
@@ -299,7 +328,9 @@ void NetworkView::dragMoveEvent(QDragMoveEvent* event) {
   event->acceptProposedAction();
 }
 
-void NetworkView::dragLeaveEvent(QDragLeaveEvent*) { cancelGesture(); }
+void NetworkView::dragLeaveEvent(QDragLeaveEvent*) {
+  cancelGesture();
+}
 
 void NetworkView::dropEvent(QDropEvent* event) {
   const std::string layer = event->mimeData()->data(QLatin1String(kLayerMime)).toStdString();

@@ -1,7 +1,6 @@
 // NetworkView: drawing a wire, by mouse and by keys.
-#include <algorithm>
-
 #include <QKeyEvent>
+#include <algorithm>
 
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
@@ -20,14 +19,18 @@ void NetworkView::beginWire(const PinHit& pin) {
     std::vector<Edge> into;
     if (node != NetworkIndex::kNone)
       for (const auto wire : drawing.index.into(node))
-        if (drawing.network.edges[wire].to == pin.end && std::abs(inputPin(drawing, wire).x() - pin.at.x()) < 1) into.push_back(drawing.network.edges[wire]);
+        if (drawing.network.edges[wire].to == pin.end && std::abs(inputPin(drawing, wire).x() - pin.at.x()) < 1)
+          into.push_back(drawing.network.edges[wire]);
     if (!into.empty()) {
       const Node* source = m_scene.node(into.front().from.node);
       m_wiring->taken = into.front();
-      m_wiring->from = {into.front().from, true, source != nullptr ? outputPin(m_scene.document().project(), *source, into.front().from.port) : pin.at};
+      m_wiring->from = {
+          into.front().from, true,
+          source != nullptr ? outputPin(m_scene.document().project(), *source, into.front().from.port) : pin.at};
     }
   }
-  m_wiring->rules = std::make_shared<const WireRules>(m_scene.drawing(), m_wiring->from.end, m_wiring->from.output, m_wiring->taken);
+  m_wiring->rules =
+      std::make_shared<const WireRules>(m_scene.drawing(), m_wiring->from.end, m_wiring->from.output, m_wiring->taken);
   m_scene.markLegal(m_wiring->from, m_wiring->taken);
   viewport()->setCursor(Qt::CrossCursor);
   viewport()->update();
@@ -39,7 +42,9 @@ Edge NetworkView::wireEdge(const PinHit& target) const {
 
 // The pin under the pointer, or of the card under it: the first that the wire may go to, free ones before taken ones.
 std::optional<PinHit> NetworkView::wireTarget(QPointF at) const {
-  const auto legal = [&](const PinHit& pin) { return pin.output != m_wiring->from.output && m_wiring->rules->allows(pin.end); };
+  const auto legal = [&](const PinHit& pin) {
+    return pin.output != m_wiring->from.output && m_wiring->rules->allows(pin.end);
+  };
   if (const auto pin = m_scene.pinAt(at, 16)) {
     if (legal(*pin)) return pin;
     if (pin->end.node != m_wiring->from.end.node) return std::nullopt;
@@ -75,8 +80,10 @@ void NetworkView::moveWire(QPointF at) {
     } else if (card != nullptr) {
       const auto& ends = m_wiring->from.output ? card->inputs() : card->outputs();
       Endpoint end{node, {}};
-      if (pin && !sameSide) end = pin->end;
-      else if (!ends.empty()) end = ends.front().end;
+      if (pin && !sameSide)
+        end = pin->end;
+      else if (!ends.empty())
+        end = ends.front().end;
       why = QString::fromStdString(m_wiring->rules->whyNot(end));
     }
     if (!why.isEmpty() && (!pin || pin->end != m_wiring->from.end)) m_hint->say(why, mapFromScene(at), 60000);
@@ -114,19 +121,24 @@ void NetworkView::dropWire() {
   const std::string source = output ? wiring.from.end.node : std::string();
   const Analysis& analysis = m_scene.analysis();
   const auto facts = analysis.nodes.find(source);
-  const loom::Shape* shape = facts != analysis.nodes.end() && facts->second.outputs.size() == 1 ? &facts->second.outputs.front() : nullptr;
-  offerLayers(mapFromScene(at), source,
-              [output, shape](const Entry& entry) {
-                const LayerDefinition* layer = entry.category == "unit" ? nullptr : findLayer(entry.id);  // none for a unit: whether it takes the tensor is seen when it stands there
-                if (!output) return !entry.outputs.empty() && (layer == nullptr || !isTerminal(*layer));
-                return !entry.inputs.empty() && (shape == nullptr || layer == nullptr || mayFollow(*layer, *shape));
-              },
-              [this, at, wiring](const std::string& layer) {
-                AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = at};
-                (wiring.from.output ? request.from : request.to) = wiring.from.end;
-                const std::string id = add(request);
-                if (!id.empty()) m_scene.pickNode(id);
-              });
+  const loom::Shape* shape =
+      facts != analysis.nodes.end() && facts->second.outputs.size() == 1 ? &facts->second.outputs.front() : nullptr;
+  offerLayers(
+      mapFromScene(at), source,
+      [output, shape](const Entry& entry) {
+        const LayerDefinition* layer =
+            entry.category == "unit"
+                ? nullptr
+                : findLayer(entry.id);  // none for a unit: whether it takes the tensor is seen when it stands there
+        if (!output) return !entry.outputs.empty() && (layer == nullptr || !isTerminal(*layer));
+        return !entry.inputs.empty() && (shape == nullptr || layer == nullptr || mayFollow(*layer, *shape));
+      },
+      [this, at, wiring](const std::string& layer) {
+        AddRequest request{.network = m_scene.networkName(), .layer = layer, .at = at};
+        (wiring.from.output ? request.from : request.to) = wiring.from.end;
+        const std::string id = add(request);
+        if (!id.empty()) m_scene.pickNode(id);
+      });
 }
 
 void NetworkView::finishWire(const PinHit& target) {
@@ -134,7 +146,8 @@ void NetworkView::finishWire(const PinHit& target) {
   const auto taken = m_wiring->taken;
   endWire();
   ProjectDocument& document = m_scene.document();
-  const Outcome outcome = taken ? document.rewire(m_scene.networkName(), *taken, edge) : document.addWire(m_scene.networkName(), edge);
+  const Outcome outcome =
+      taken ? document.rewire(m_scene.networkName(), *taken, edge) : document.addWire(m_scene.networkName(), edge);
   if (!outcome) m_hint->say(outcome.reason, mapFromScene(target.at));
 }
 
@@ -155,7 +168,8 @@ QPainterPath NetworkView::wirePreview() const {
   return path;
 }
 
-// W: from the selected node's output through all pins that a wire may go to, nearest first; arrows choose, Enter connects.
+// W: from the selected node's output through all pins that a wire may go to, nearest first; arrows choose, Enter
+// connects.
 void NetworkView::beginKeyWire() {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const CardItem* card = picked.size() == 1 ? m_scene.card(picked.front()) : nullptr;
@@ -179,11 +193,13 @@ void NetworkView::beginKeyWire() {
     }
   }
   if (wiring.choices.empty()) {
-    m_hint->say(tr("There is no pin that %1 can be wired to").arg(QString::fromStdString(picked.front())), mapFromScene(from.at));
+    m_hint->say(tr("There is no pin that %1 can be wired to").arg(QString::fromStdString(picked.front())),
+                mapFromScene(from.at));
     return;
   }
   const auto distance = [&](const PinHit& pin) { return QLineF(pin.at, from.at).length(); };
-  std::sort(wiring.choices.begin(), wiring.choices.end(), [&](const PinHit& a, const PinHit& b) { return distance(a) < distance(b); });
+  std::sort(wiring.choices.begin(), wiring.choices.end(),
+            [&](const PinHit& a, const PinHit& b) { return distance(a) < distance(b); });
   wiring.target = wiring.choices.front();
   m_wiring = std::move(wiring);
   m_scene.markLegal(from);
@@ -195,19 +211,30 @@ void NetworkView::beginKeyWire() {
 bool NetworkView::keyWire(QKeyEvent* event) {
   if (!m_wiring || !m_wiring->byKeys) return false;
   switch (event->key()) {
-    case Qt::Key_Escape: endWire(); return true;
+    case Qt::Key_Escape:
+      endWire();
+      return true;
     case Qt::Key_Return:
-    case Qt::Key_Enter: finishWire(*m_wiring->target); return true;
+    case Qt::Key_Enter:
+      finishWire(*m_wiring->target);
+      return true;
     case Qt::Key_Down:
-    case Qt::Key_Right: m_wiring->choice = (m_wiring->choice + 1) % m_wiring->choices.size(); break;
+    case Qt::Key_Right:
+      m_wiring->choice = (m_wiring->choice + 1) % m_wiring->choices.size();
+      break;
     case Qt::Key_Up:
-    case Qt::Key_Left: m_wiring->choice = (m_wiring->choice + m_wiring->choices.size() - 1) % m_wiring->choices.size(); break;
-    default: return true;
+    case Qt::Key_Left:
+      m_wiring->choice = (m_wiring->choice + m_wiring->choices.size() - 1) % m_wiring->choices.size();
+      break;
+    default:
+      return true;
   }
   m_wiring->target = m_wiring->choices[m_wiring->choice];
   m_scene.setHovered({}, {}, m_wiring->target);
   const CardItem* card = m_scene.card(m_wiring->target->end.node);
-  if (card != nullptr) setAccessibleDescription(tr("wire to %1, %2").arg(card->content().title, QString::fromStdString(m_wiring->target->end.port)));
+  if (card != nullptr)
+    setAccessibleDescription(
+        tr("wire to %1, %2").arg(card->content().title, QString::fromStdString(m_wiring->target->end.port)));
   ensureVisible(QRectF(m_wiring->target->at, QSizeF(1, 1)), 60, 60);
   viewport()->update();
   return true;

@@ -72,32 +72,48 @@ struct LayerWords {
   }
 };
 
-bool isList(const Field& field) { return field.type == FieldType::integers || field.type == FieldType::shape || field.type == FieldType::reals; }
+bool isList(const Field& field) {
+  return field.type == FieldType::integers || field.type == FieldType::shape || field.type == FieldType::reals;
+}
 
 }  // namespace
 
 QString costName(CostKind kind) {
   switch (kind) {
-    case CostKind::multiplyAdds: return QObject::tr("multiply-adds");
-    case CostKind::parameters: return QObject::tr("parameters");
-    case CostKind::outputValues: return QObject::tr("output values");
-    case CostKind::activations: return QObject::tr("activations");
-    case CostKind::memory: return QObject::tr("memory");
-    case CostKind::time: return QObject::tr("predicted time");
-    case CostKind::measuredTime: return QObject::tr("measured time");
+    case CostKind::multiplyAdds:
+      return QObject::tr("multiply-adds");
+    case CostKind::parameters:
+      return QObject::tr("parameters");
+    case CostKind::outputValues:
+      return QObject::tr("output values");
+    case CostKind::activations:
+      return QObject::tr("activations");
+    case CostKind::memory:
+      return QObject::tr("memory");
+    case CostKind::time:
+      return QObject::tr("predicted time");
+    case CostKind::measuredTime:
+      return QObject::tr("measured time");
   }
   return {};
 }
 
 double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind) {
   switch (kind) {
-    case CostKind::multiplyAdds: return facts.multiplyAdds;
-    case CostKind::parameters: return static_cast<double>(facts.parameters);
-    case CostKind::outputValues: return static_cast<double>(facts.outputValues);
-    case CostKind::activations: return cost.activations;
-    case CostKind::memory: return cost.memory;
-    case CostKind::time: return cost.seconds;
-    case CostKind::measuredTime: return cost.measured;
+    case CostKind::multiplyAdds:
+      return facts.multiplyAdds;
+    case CostKind::parameters:
+      return static_cast<double>(facts.parameters);
+    case CostKind::outputValues:
+      return static_cast<double>(facts.outputValues);
+    case CostKind::activations:
+      return cost.activations;
+    case CostKind::memory:
+      return cost.memory;
+    case CostKind::time:
+      return cost.seconds;
+    case CostKind::measuredTime:
+      return cost.measured;
   }
   return 0;
 }
@@ -119,22 +135,28 @@ QString keyParameters(const Entry& entry, const Json& values) {
     if (isExpression(value)) {
       // "3×3, channels": what is called as its field is says it once.
       const QString typed = numberText(value);
-      (isList(field) && leading.isEmpty() ? leading : rest) += typed == label || isList(field) ? typed : label + QLatin1Char(' ') + typed;
+      (isList(field) && leading.isEmpty() ? leading : rest) +=
+          typed == label || isList(field) ? typed : label + QLatin1Char(' ') + typed;
     } else if (isList(field)) {
-      if (leading.isEmpty()) leading += listText(value);
-      else if (differs) rest += label + QLatin1Char(' ') + shortListText(value);
+      if (leading.isEmpty())
+        leading += listText(value);
+      else if (differs)
+        rest += label + QLatin1Char(' ') + shortListText(value);
     } else if (field.type == FieldType::choice) {
       if (!differs) continue;
-      const auto choice = std::find_if(field.choices.begin(), field.choices.end(),
-                                       [&](const Choice& each) { return value.is_string() && each.id == value.get<std::string>(); });
+      const auto choice = std::find_if(field.choices.begin(), field.choices.end(), [&](const Choice& each) {
+        return value.is_string() && each.id == value.get<std::string>();
+      });
       rest += choice != field.choices.end() ? QString::fromStdString(choice->label).toLower() : numberText(value);
     } else if (field.type == FieldType::boolean) {
       if (value.is_boolean() && value.get<bool>()) rest += label;
     } else {
       if (!differs && value.is_number() && value.get<double>() == 0) continue;  // what is off by default says nothing
-      const bool counts = entry.category != "unit" && field.type == FieldType::integer && label.endsWith(QLatin1Char('s'));
+      const bool counts =
+          entry.category != "unit" && field.type == FieldType::integer && label.endsWith(QLatin1Char('s'));
       const bool one = value.is_number_integer() && value.get<std::int64_t>() == 1;
-      rest += counts ? numberText(value) + QLatin1Char(' ') + (one ? singular(label) : label) : label + QLatin1Char(' ') + numberText(value);
+      rest += counts ? numberText(value) + QLatin1Char(' ') + (one ? singular(label) : label)
+                     : label + QLatin1Char(' ') + numberText(value);
     }
   }
   return (leading + rest).join(QStringLiteral(", "));
@@ -150,7 +172,8 @@ CardFigures::CardFigures(const Project& project, const Network& drawing, const A
   }
   for (const Problem& problem : analysis.problems)
     if (const std::string node = nodeWith(problem, project, drawing); !node.empty())
-      (problem.severity == Severity::error ? faults[node].errors : faults[node].warnings) += QString::fromStdString(problem.message);
+      (problem.severity == Severity::error ? faults[node].errors : faults[node].warnings) +=
+          QString::fromStdString(problem.message);
 }
 
 double CardFigures::costOf(const std::string& node, const NodeFacts& facts) const {
@@ -183,8 +206,13 @@ CardContent groupContent(const Network& network, const Group& group) {
   for (const Node& node : network.nodes) {
     if (!members.contains(node.id) || content.inside.size() >= 2 * kMostSigns) continue;
     const LayerDefinition* layer = findLayer(node.layer);
-    const QString category = !node.unit.empty() ? QStringLiteral("unit") : layer != nullptr ? QString::fromStdString(layer->entry.category) : QStringLiteral("shape");
-    content.inside += {!node.unit.empty() ? QStringLiteral("unit") : layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), category) : QStringLiteral("help"), category};
+    const QString category = !node.unit.empty() ? QStringLiteral("unit")
+                             : layer != nullptr ? QString::fromStdString(layer->entry.category)
+                                                : QStringLiteral("shape");
+    content.inside += {!node.unit.empty() ? QStringLiteral("unit")
+                       : layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), category)
+                                          : QStringLiteral("help"),
+                       category};
   }
   return content;
 }
@@ -251,7 +279,9 @@ QString spokenText(const CardContent& content, const Analysis& analysis, const s
   return spoken.join(QStringLiteral(", "));
 }
 
-QString shapeText(const Shape& shape) { return QString::fromStdString(shape.toString()); }
+QString shapeText(const Shape& shape) {
+  return QString::fromStdString(shape.toString());
+}
 
 QString countText(double value) {
   const double size = std::abs(value);
@@ -266,6 +296,8 @@ QString countText(double value) {
   return scaled(1e12, QLatin1Char('T'));
 }
 
-QString percentText(double share) { return QString::number(100 * share, 'f', 1) + kNarrowSpace + QLatin1Char('%'); }
+QString percentText(double share) {
+  return QString::number(100 * share, 'f', 1) + kNarrowSpace + QLatin1Char('%');
+}
 
 }  // namespace loom

@@ -1,12 +1,11 @@
 #pragma once
 // The words and numbers of a card, made from a node, its catalogue entry and what the analysis found.
+#include <QString>
+#include <QStringList>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <QString>
-#include <QStringList>
 
 #include "engine/network/analysis.h"
 #include "engine/network/project.h"
@@ -16,8 +15,9 @@ namespace loom {
 
 // The first three follow from the analysis, of one sample; the others are of a step in training (engine/planner).
 enum class CostKind { multiplyAdds, parameters, outputValues, activations, memory, time, measuredTime };
-inline constexpr CostKind kCostKinds[] = {CostKind::multiplyAdds, CostKind::parameters, CostKind::outputValues, CostKind::activations,
-                                          CostKind::memory,       CostKind::time,       CostKind::measuredTime};
+inline constexpr CostKind kCostKinds[] = {CostKind::multiplyAdds, CostKind::parameters, CostKind::outputValues,
+                                          CostKind::activations,  CostKind::memory,     CostKind::time,
+                                          CostKind::measuredTime};
 QString costName(CostKind kind);  // "multiply-adds"
 double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind);
 
@@ -27,8 +27,8 @@ struct CardContent {
   QString parameters;  // second line
   QString help;        // the entry's summary: third line when zoomed in
   QString category, icon;
-  double share = 0;    // of the network's cost
-  double bar = 0;      // of the largest node's cost
+  double share = 0;         // of the network's cost
+  double bar = 0;           // of the largest node's cost
   std::optional<int> step;  // of the scale of colours (CostScale); none: the kind of cost has bars
   QString cost;             // as it is written on a coloured card: "6.0 ms"
   QStringList errors, warnings;
@@ -45,7 +45,8 @@ struct CardFigures {
   struct Faults {
     QStringList errors, warnings;
   };
-  CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs, CostKind kind);
+  CardFigures(const Project& project, const Network& drawing, const Analysis& analysis, const NetworkCosts& costs,
+              CostKind kind);
   double share(double cost) const { return total > 0 ? cost / total : 0; }
   double bar(double cost) const { return largest > 0 ? cost / largest : 0; }
   double costOf(const std::string& node, const NodeFacts& facts) const;

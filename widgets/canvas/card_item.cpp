@@ -11,13 +11,18 @@ namespace loom {
 namespace {
 
 // In tenths, as it is written; -1 where nothing is.
-int percentOf(double share) { return share >= 0.0005 ? qRound(1000 * share) : -1; }
+int percentOf(double share) {
+  return share >= 0.0005 ? qRound(1000 * share) : -1;
+}
 
 }  // namespace
 
-CardItem::CardItem(std::string id, CardsItem& cards, std::size_t number) : m_id(std::move(id)), m_cards(cards), m_number(number) {}
+CardItem::CardItem(std::string id, CardsItem& cards, std::size_t number)
+    : m_id(std::move(id)), m_cards(cards), m_number(number) {}
 
-void CardItem::update() { m_cards.repaint(*this); }
+void CardItem::update() {
+  m_cards.repaint(*this);
+}
 
 void CardItem::setPos(QPointF pos) {
   if (pos == m_pos) return;
@@ -37,9 +42,12 @@ QColor CardItem::colour() const {
   return m_colour;
 }
 
-QRectF CardItem::boundingRect() const { return card().adjusted(-kBesideCard, -12, kBesideCard, 26); }
+QRectF CardItem::boundingRect() const {
+  return card().adjusted(-kBesideCard, -12, kBesideCard, 26);
+}
 
-void CardItem::setContent(CardContent content, double width, std::vector<CardPin> inputs, std::vector<CardPin> outputs) {
+void CardItem::setContent(CardContent content, double width, std::vector<CardPin> inputs,
+                          std::vector<CardPin> outputs) {
   if (content == m_content && width == m_width && inputs == m_inputs && outputs == m_outputs) return;
   const bool resized = width != m_width;
   m_content = std::move(content);

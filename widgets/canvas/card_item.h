@@ -1,13 +1,12 @@
 #pragma once
-// A node on the canvas: paints card, pins, cost and fault. It changes nothing: the scene gives it its words, the view moves it.
-// Belongs to a CardsItem, which finds and paints all of them. What it looks like stands in card_painting.cpp.
-#include <optional>
-#include <string>
-#include <vector>
-
+// A node on the canvas: paints card, pins, cost and fault. It changes nothing: the scene gives it its words, the view
+// moves it. Belongs to a CardsItem, which finds and paints all of them. What it looks like stands in card_painting.cpp.
 #include <QColor>
 #include <QPointF>
 #include <QRectF>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "widgets/canvas/card_content.h"
 #include "widgets/canvas/prepared_text.h"
@@ -57,25 +56,28 @@ class CardItem {
   // Of the network's, and of the largest node's; and where cards are coloured, the step and the cost in words.
   void setCost(double share, double bar, std::optional<int> step = {}, const QString& cost = {});
   void setFaults(const QStringList& errors, const QStringList& warnings);
-  void setPicked(bool picked);    // selected; the scene keeps the set
+  void setPicked(bool picked);  // selected; the scene keeps the set
   void setHovered(bool hovered);
   void setHoveredPin(std::optional<Endpoint> pin);
   void setDimmed(bool dimmed);
   bool picked() const { return m_picked; }
   bool dimmed() const { return m_dimmed; }
-  QRectF repeatChip() const;      // from the centre of the card; null without a repeat
+  QRectF repeatChip() const;  // from the centre of the card; null without a repeat
   bool hovered() const { return m_hovered; }
   // Something about it is seen from afar too: it is painted by itself.
-  bool marked() const { return m_picked || m_hovered || m_dimmed || m_hoveredPin || legality() != Legality::none || !m_content.errors.isEmpty(); }
-  QColor colour() const;          // of its category, or of its step
-  Legality legality() const;      // while a wire is drawn; illegal: it may go to no pin of it
-  void restyle();                 // theme, text size
+  bool marked() const {
+    return m_picked || m_hovered || m_dimmed || m_hoveredPin || legality() != Legality::none ||
+           !m_content.errors.isEmpty();
+  }
+  QColor colour() const;      // of its category, or of its step
+  Legality legality() const;  // while a wire is drawn; illegal: it may go to no pin of it
+  void restyle();             // theme, text size
 
-  QRectF boundingRect() const;    // from the centre of the card
+  QRectF boundingRect() const;  // from the centre of the card
   void paint(QPainter& painter, double level);
   void paintBlock(QPainter& painter, double level) const;
-  // The same in two steps, from kBlock on: what many cards have in common, which is painted once for all of one key, and what is its own.
-  // Null: it shares nothing.
+  // The same in two steps, from kBlock on: what many cards have in common, which is painted once for all of one key,
+  // and what is its own. Null: it shares nothing.
   const QString& faceKey() const;
   void paintFace(QPainter& painter, double level) const;
   void beginPainting(QPainter& painter, double level);  // how faint, before either
@@ -95,10 +97,11 @@ class CardItem {
   void paintPort(QPainter& painter) const;
   void paintPercent(QPainter& painter) const;
   QColor costInk() const;
-  QRectF pill() const;            // of a unit's own input or output
+  QRectF pill() const;  // of a unit's own input or output
   // As they are by themselves; and those that are marked, over it.
   void paintPins(QPainter& painter, const std::vector<CardPin>& pins, bool output) const;
-  void paintMarkedPins(QPainter& painter, const std::vector<CardPin>& pins, const std::vector<Legality>& legality, bool output) const;
+  void paintMarkedPins(QPainter& painter, const std::vector<CardPin>& pins, const std::vector<Legality>& legality,
+                       bool output) const;
   bool waits(const CardPin& pin, bool output) const;
   void paintPin(QPainter& painter, const CardPin& pin, bool output) const;
   void paintOutlines(QPainter& painter, double level) const;

@@ -231,7 +231,10 @@ void CardItem::paintFarWords(QPainter& painter) const {
   constexpr double kAway = 10, kBaseline = 29.5, kRise = 18, kHeight = 24;
   const QRectF face = card();
   const double beside = face.left() - kAway - m_farCost.width();
-  const bool free = m_farCost.isEmpty() || m_cards.isFree(QRectF(beside, face.top() + kBaseline - kRise, m_farCost.width(), kHeight).translated(m_pos), *this);
+  const bool free =
+      m_farCost.isEmpty() ||
+      m_cards.isFree(QRectF(beside, face.top() + kBaseline - kRise, m_farCost.width(), kHeight).translated(m_pos),
+                     *this);
   (free ? m_farTitle : m_farShort).draw(painter, face.left() + kFarLeft, face.top() + kBaseline);
   painter.setPen(costInk());
   m_farCost.draw(painter, free ? beside : face.right() - kTextRight - m_farCost.width(), face.top() + kBaseline);
@@ -250,7 +253,7 @@ void CardItem::paintPercent(QPainter& painter) const {
   for (const double x : {card().left() - kAway - m_percent.width(), card().right() + kAway}) {
     const QRectF words(x, card().top() + kBaseline - kRise, m_percent.width(), kRise + kFall);
     if (!m_cards.isFree(words.translated(m_pos), *this)) continue;
-    painter.setPen(m_cards.costsFaint()        ? Theme::of().colour(Colour::disabled)
+    painter.setPen(m_cards.costsFaint()     ? Theme::of().colour(Colour::disabled)
                    : m_content.share >= 0.1 ? Theme::of().colour(Colour::text)
                                             : Theme::of().colour(Colour::text3));
     return m_percent.draw(painter, x, card().top() + kBaseline);

@@ -1,11 +1,10 @@
 #include "widgets/canvas/cards_item.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <QPaintEngine>
 #include <QPainter>
 #include <QStyleOptionGraphicsItem>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/canvas/detail_levels.h"
 #include "widgets/canvas/pixel_places.h"
@@ -17,11 +16,15 @@ namespace loom {
 namespace {
 
 // What a card's face reaches beyond it: shadow, pins, the sheets of a unit.
-int faceMargin(double level, double ratio) { return static_cast<int>(std::ceil(8 * level * ratio)) + 1; }
+int faceMargin(double level, double ratio) {
+  return static_cast<int>(std::ceil(8 * level * ratio)) + 1;
+}
 
 }  // namespace
 
-CardsItem::CardsItem() { setFlag(ItemUsesExtendedStyleOption); }
+CardsItem::CardsItem() {
+  setFlag(ItemUsesExtendedStyleOption);
+}
 CardsItem::~CardsItem() = default;
 
 CardItem& CardsItem::add(const std::string& id) {
@@ -76,7 +79,8 @@ std::vector<CardItem*> CardsItem::in(const QRectF& rect) const {
 }
 
 bool CardsItem::isFree(const QRectF& rect, const CardItem& except) const {
-  return !m_grid.any(rect, [&](std::size_t number, const QRectF& card) { return number != except.number() && card.intersects(rect); });
+  return !m_grid.any(
+      rect, [&](std::size_t number, const QRectF& card) { return number != except.number() && card.intersects(rect); });
 }
 
 const QRectF& CardsItem::bounds() const {
@@ -92,7 +96,9 @@ void CardsItem::moved(CardItem& card) {
 }
 
 // The view paints itself whole: one request is as good as many.
-void CardsItem::repaint(const CardItem&) { update(); }
+void CardsItem::repaint(const CardItem&) {
+  update();
+}
 
 void CardsItem::setRules(std::shared_ptr<const WireRules> rules, const std::string& from, bool output) {
   m_rules = std::move(rules);
@@ -135,8 +141,8 @@ void CardsItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->restore();
 }
 
-// On pixels each card stands on whole ones from top to bottom and on halves from left to right, so that what many cards have in common is
-// painted once and laid down for each. A wire meets its pin to a quarter of a pixel.
+// On pixels each card stands on whole ones from top to bottom and on halves from left to right, so that what many cards
+// have in common is painted once and laid down for each. A wire meets its pin to a quarter of a pixel.
 void CardsItem::paintPixels(QPainter& painter, const std::vector<CardItem*>& cards, double level) {
   const QTransform toView = painter.worldTransform();
   const double ratio = painter.device()->devicePixelRatioF();
@@ -175,7 +181,8 @@ const QPixmap& CardsItem::face(const CardItem& card, double level, double ratio,
   if (!made.isNull()) return made;
   const int margin = faceMargin(level, ratio);
   const QSizeF size = card.card().size() * level * ratio;
-  made = QPixmap(static_cast<int>(std::ceil(size.width())) + 2 * margin + 1, static_cast<int>(std::ceil(size.height())) + 2 * margin);
+  made = QPixmap(static_cast<int>(std::ceil(size.width())) + 2 * margin + 1,
+                 static_cast<int>(std::ceil(size.height())) + 2 * margin);
   made.setDevicePixelRatio(ratio);
   made.fill(Qt::transparent);
   {
@@ -193,8 +200,9 @@ const QPixmap& CardsItem::face(const CardItem& card, double level, double ratio,
 // A block by itself at the size of the level, made once.
 const QPixmap& CardsItem::block(const CardItem& card, double level, double ratio) {
   keepOf(level, ratio);
-  QPixmap& made = m_blocks[card.content().category + QLatin1Char('/') + card.content().icon + QString::number(card.card().width()) +
-                           (card.content().step ? QLatin1Char('s') + QString::number(*card.content().step) : QString())];
+  QPixmap& made =
+      m_blocks[card.content().category + QLatin1Char('/') + card.content().icon + QString::number(card.card().width()) +
+               (card.content().step ? QLatin1Char('s') + QString::number(*card.content().step) : QString())];
   if (!made.isNull()) return made;
   const QSizeF size = card.card().size() * level;
   made = QPixmap((size * ratio).toSize().expandedTo({1, 1}));
@@ -219,7 +227,8 @@ void CardsItem::paintBlocks(QPainter& painter, const std::vector<CardItem*>& car
     const QRectF place = toDevice.mapRect(card->sceneCard());
     const QPoint corner(static_cast<int>(onPixel(place.left())), static_cast<int>(onPixel(place.top())));
     if (level < kBare) {
-      const QRect block(corner, QPoint(static_cast<int>(onPixel(place.right())) - 1, std::max(corner.y(), static_cast<int>(onPixel(place.bottom())) - 1)));
+      const QRect block(corner, QPoint(static_cast<int>(onPixel(place.right())) - 1,
+                                       std::max(corner.y(), static_cast<int>(onPixel(place.bottom())) - 1)));
       painter.fillRect(block, card->colour());
     } else {
       painter.drawPixmap(corner, block(*card, level, ratio));

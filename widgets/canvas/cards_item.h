@@ -1,6 +1,6 @@
 #pragma once
-// All cards of a network as one item: ten thousand items of their own would cost a frame in book-keeping alone. Finds cards by id, by
-// number and by place, and paints those in sight; from afar as blocks, in batches.
+// All cards of a network as one item: ten thousand items of their own would cost a frame in book-keeping alone. Finds
+// cards by id, by number and by place, and paints those in sight; from afar as blocks, in batches.
 #include <QHash>
 #include <QPixmap>
 #include <cstddef>
@@ -44,8 +44,8 @@ class CardsItem : public CanvasItem {
   // What is being computed anew: the cards' costs are those of before, and grey.
   void setCostsFaint(bool faint);
   bool costsFaint() const { return m_costsFaint; }
-  // While a wire is drawn from a pin of `from`, an output or an input: cards show what it may go to, judged when they are painted. Null: no
-  // wire is drawn.
+  // While a wire is drawn from a pin of `from`, an output or an input: cards show what it may go to, judged when they
+  // are painted. Null: no wire is drawn.
   void setRules(std::shared_ptr<const WireRules> rules, const std::string& from, bool output);
 
   int type() const override { return Type; }
@@ -54,7 +54,7 @@ class CardsItem : public CanvasItem {
 
  private:
   friend class CardItem;
-  void moved(CardItem& card);    // it stands elsewhere, or is as wide
+  void moved(CardItem& card);  // it stands elsewhere, or is as wide
   void recoloured() { ++m_revision; }
   void repaint(const CardItem& card);
   void paintPixels(QPainter& painter, const std::vector<CardItem*>& cards, double level);

@@ -1,5 +1,6 @@
 #pragma once
-// How much of a drawing is drawn at which zoom (1 = 100 %): below kBare no words, from kFull on everything, from kRich on figures too.
+// How much of a drawing is drawn at which zoom (1 = 100 %): below kBare no words, from kFull on everything, from kRich
+// on figures too.
 
 namespace loom {
 

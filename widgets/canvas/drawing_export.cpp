@@ -19,13 +19,16 @@
 namespace loom {
 namespace {
 
-constexpr double kMargin = 48;           // around the cards, in units of the canvas: the lanes of wires lie in it
-constexpr double kMostPixels = 16384;    // of a side: what viewers still open
-constexpr int kPointsPerInch = 72;       // a unit of the canvas is a point of paper
+constexpr double kMargin = 48;         // around the cards, in units of the canvas: the lanes of wires lie in it
+constexpr double kMostPixels = 16384;  // of a side: what viewers still open
+constexpr int kPointsPerInch = 72;     // a unit of the canvas is a point of paper
 
-QString tr(const char* text) { return QCoreApplication::translate("DrawingExport", text); }
+QString tr(const char* text) {
+  return QCoreApplication::translate("DrawingExport", text);
+}
 
-// Shapes, costs and faults of a large project are found beside the window: they are waited for, else the drawing would say "?" everywhere.
+// Shapes, costs and faults of a large project are found beside the window: they are waited for, else the drawing would
+// say "?" everywhere.
 void awaitChecks(ProjectDocument& document) {
   constexpr int kLongest = 60000;
   if (document.checksAreCurrent()) return;
@@ -80,24 +83,31 @@ bool writePng(NetworkScene& scene, QSaveFile& file, const QRectF& source, double
 Outcome exportDrawing(ProjectDocument& document, const DrawingExport& wanted) {
   const QString ending = QFileInfo(wanted.file).suffix().toLower();
   if (ending != "svg" && ending != "png" && ending != "pdf")
-    return Outcome::refused(tr("A drawing is written as .svg, .png or .pdf, not as %1.").arg(ending.isEmpty() ? wanted.file : '.' + ending));
+    return Outcome::refused(tr("A drawing is written as .svg, .png or .pdf, not as %1.")
+                                .arg(ending.isEmpty() ? wanted.file : '.' + ending));
   const Network* const network = document.project().drawing(wanted.network);
-  if (!network || network->nodes.empty()) return Outcome::refused(tr("%1 has nothing drawn.").arg(QString::fromStdString(wanted.network)));
+  if (!network || network->nodes.empty())
+    return Outcome::refused(tr("%1 has nothing drawn.").arg(QString::fromStdString(wanted.network)));
 
   awaitChecks(document);
   const Theme::LightColours light(Theme::of());  // paper is white
-  NetworkScene scene(document);  // that no view looks at: all its wires are routed before it is painted
+  NetworkScene scene(document);                  // that no view looks at: all its wires are routed before it is painted
   scene.setNetwork(wanted.network);
   scene.setBackgroundBrush(Qt::NoBrush);
   const QRectF source = scene.cardsRect().adjusted(-kMargin, -kMargin, kMargin, kMargin);
   QSaveFile file(wanted.file);
-  if (!file.open(QIODevice::WriteOnly)) return Outcome::refused(tr("%1 cannot be written: %2").arg(wanted.file, file.errorString()));
+  if (!file.open(QIODevice::WriteOnly))
+    return Outcome::refused(tr("%1 cannot be written: %2").arg(wanted.file, file.errorString()));
   const QString title = document.name() + " - " + QString::fromStdString(wanted.network);
   bool done = true;
-  if (ending == "svg") writeSvg(scene, file, source, title);
-  else if (ending == "pdf") writePdf(scene, file, source, title);
-  else done = writePng(scene, file, source, std::clamp(wanted.scale, 0.1, 8.0));
-  if (!done || !file.commit()) return Outcome::refused(tr("%1 cannot be written: %2").arg(wanted.file, file.errorString()));
+  if (ending == "svg")
+    writeSvg(scene, file, source, title);
+  else if (ending == "pdf")
+    writePdf(scene, file, source, title);
+  else
+    done = writePng(scene, file, source, std::clamp(wanted.scale, 0.1, 8.0));
+  if (!done || !file.commit())
+    return Outcome::refused(tr("%1 cannot be written: %2").arg(wanted.file, file.errorString()));
   return Outcome::done();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The drawing of a network or a unit as a file: SVG and PDF with text as text, PNG in pixels. Always in light colours and whole, whatever
-// the window shows. GUI thread; needs a Theme.
+// The drawing of a network or a unit as a file: SVG and PDF with text as text, PNG in pixels. Always in light colours
+// and whole, whatever the window shows. GUI thread; needs a Theme.
 #include <QString>
 #include <string>
 
@@ -15,7 +15,8 @@ struct DrawingExport {
 };
 
 // Waits for shapes that are still being found, and routes every wire, before it paints.
-// Writes to a temporary file and renames. Refuses with a sentence: an unknown ending, nothing drawn, no room on the disk.
+// Writes to a temporary file and renames. Refuses with a sentence: an unknown ending, nothing drawn, no room on the
+// disk.
 Outcome exportDrawing(ProjectDocument& document, const DrawingExport& wanted);
 
 }  // namespace loom

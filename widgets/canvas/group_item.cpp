@@ -184,7 +184,8 @@ void GroupHead::paint(QPainter* painter, const QStyleOptionGraphicsItem*, QWidge
     paintGround(*painter, QRectF(QPointF(right - counted - kAround, top), QPointF(right + kAround, bottom)));
     painter->setFont(groupSmallFont());
     painter->setPen(theme.colour(Colour::text3));
-    painter->drawText(QRectF(left, m_area.top(), room, m_area.height()), Qt::AlignRight | Qt::AlignVCenter, content.count);
+    painter->drawText(QRectF(left, m_area.top(), room, m_area.height()), Qt::AlignRight | Qt::AlignVCenter,
+                      content.count);
   }
   painter->restore();
 }

@@ -1,7 +1,7 @@
 #pragma once
 // The frame of a group or a repeat that is open: tint, head with chevron, name, count and share, ×N. A folded one is a
-// card (CardItem). It changes nothing: the scene gives it its words, the view moves its members. The frame lies under the
-// wires, what stands in its head over them, on ground of its own where a wire runs behind it.
+// card (CardItem). It changes nothing: the scene gives it its words, the view moves its members. The frame lies under
+// the wires, what stands in its head over them, on ground of its own where a wire runs behind it.
 #include <QColor>
 #include <QString>
 #include <string>

@@ -23,7 +23,11 @@ const Network& emptyNetwork() {
 }  // namespace
 
 NetworkScene::NetworkScene(ProjectDocument& document, QObject* parent)
-    : QGraphicsScene(parent), m_document(document), m_wires(new WiresItem), m_cards(new CardsItem), m_groups(std::make_unique<SceneGroups>(*this)) {
+    : QGraphicsScene(parent),
+      m_document(document),
+      m_wires(new WiresItem),
+      m_cards(new CardsItem),
+      m_groups(std::make_unique<SceneGroups>(*this)) {
   setItemIndexMethod(NoIndex);
   setSceneRect(-kHalfWorld, -kHalfWorld, 2 * kHalfWorld, 2 * kHalfWorld);
   addItem(m_wires);
@@ -34,8 +38,10 @@ NetworkScene::NetworkScene(ProjectDocument& document, QObject* parent)
   });
   connect(&document, &ProjectDocument::changed, this, &NetworkScene::followChange);
   connect(&document, &ProjectDocument::analysisChanged, this, [this] {
-    if (!m_seen) m_stale = true;
-    else if (!std::exchange(m_fresh, false)) refreshFigures();
+    if (!m_seen)
+      m_stale = true;
+    else if (!std::exchange(m_fresh, false))
+      refreshFigures();
   });
   connect(&Theme::of(this), &Theme::changed, this, [this] {
     m_cards->restyle();
@@ -57,7 +63,9 @@ const Network& NetworkScene::network() const {
   return network != nullptr ? *network : emptyNetwork();
 }
 
-Drawing NetworkScene::drawing() const { return {m_document.project(), network(), m_document.index(m_name)}; }
+Drawing NetworkScene::drawing() const {
+  return {m_document.project(), network(), m_document.index(m_name)};
+}
 
 void NetworkScene::setNetwork(const std::string& name) {
   m_name = name;
@@ -86,8 +94,10 @@ void NetworkScene::tell() {
 void NetworkScene::setCostKind(CostKind kind) {
   m_costKind = kind;
   setCostsFaint(m_costsFaint);
-  if (m_seen) refreshFigures();
-  else m_stale = true;
+  if (m_seen)
+    refreshFigures();
+  else
+    m_stale = true;
   Q_EMIT costKindChanged();
 }
 
@@ -197,7 +207,8 @@ std::vector<std::string> NetworkScene::nodesIn(const QRectF& rect) const {
   const NetworkIndex& index = m_document.index(m_name);
   std::vector<std::pair<NetworkIndex::Position, const CardItem*>> found;
   for (const CardItem* item : m_cards->in(rect))
-    if (const auto at = index.node(item->id()); at != NetworkIndex::kNone && item->sceneCard().intersects(rect)) found.emplace_back(at, item);
+    if (const auto at = index.node(item->id()); at != NetworkIndex::kNone && item->sceneCard().intersects(rect))
+      found.emplace_back(at, item);
   std::sort(found.begin(), found.end());
   std::vector<std::string> ids;
   for (const auto& [at, item] : found) ids.push_back(item->id());
@@ -234,8 +245,11 @@ void NetworkScene::setHovered(const std::string& node, std::optional<Edge> wire,
 }
 
 void NetworkScene::markLegal(const std::optional<PinHit>& from, const std::optional<Edge>& except) {
-  if (from) m_cards->setRules(std::make_shared<const WireRules>(drawing(), from->end, from->output, except), from->end.node, from->output);
-  else m_cards->setRules(nullptr, {}, false);
+  if (from)
+    m_cards->setRules(std::make_shared<const WireRules>(drawing(), from->end, from->output, except), from->end.node,
+                      from->output);
+  else
+    m_cards->setRules(nullptr, {}, false);
 }
 
 }  // namespace loom

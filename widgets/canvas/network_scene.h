@@ -1,7 +1,7 @@
 #pragma once
-// One network of the project as cards and wires. Follows the document by its changes; keeps the selection, what is hovered, and what is
-// only shown while the mouse is held (dragged places, legal pins). Changes nothing in the document. While nobody sees it, it does
-// nothing, and catches up when it is shown.
+// One network of the project as cards and wires. Follows the document by its changes; keeps the selection, what is
+// hovered, and what is only shown while the mouse is held (dragged places, legal pins). Changes nothing in the
+// document. While nobody sees it, it does nothing, and catches up when it is shown.
 #include <QGraphicsScene>
 #include <QTimer>
 #include <map>
@@ -57,7 +57,9 @@ class NetworkScene : public QGraphicsScene {
   bool costsFaint() const { return m_cards->costsFaint(); }
   const CostScale& costScale() const { return m_scale; }  // of the colours of the cards; empty: they have bars
   template <class Visit>
-  void eachCard(Visit visit) const { m_cards->each(visit); }
+  void eachCard(Visit visit) const {
+    m_cards->each(visit);
+  }
   void setGround(Colour ground) { m_wires->setGround(ground); }  // what the drawing lies on
   Colour ground() const { return m_wires->ground(); }
   bool wiresCross(const QRectF& words) const { return m_wires->crossed(words, {}); }
@@ -75,7 +77,9 @@ class NetworkScene : public QGraphicsScene {
   void setUse(const UnitUse& use);
   const UnitUse& use() const { return m_use; }
   // Of the drawing as it is shown here.
-  const Analysis& analysis() const { return m_ofUse ? m_document.analysisOfUse(m_use.drawing, m_use.node) : m_document.analysis(m_name); }
+  const Analysis& analysis() const {
+    return m_ofUse ? m_document.analysisOfUse(m_use.drawing, m_use.node) : m_document.analysis(m_name);
+  }
 
   // Groups and comments.
   void pickGroup(const std::string& id);
@@ -83,7 +87,7 @@ class NetworkScene : public QGraphicsScene {
   const SceneGroups& groups() const { return *m_groups; }
   bool isFoldedGroup(const std::string& card) const;
   std::vector<std::string> foldedIn(const QRectF& rect) const;
-  std::string cardAt(QPointF at) const;                    // a node or a folded group; empty = none
+  std::string cardAt(QPointF at) const;  // a node or a folded group; empty = none
   // What the selection neither leads to nor comes from is drawn faintly.
   void setDimming(bool on);
   bool dimming() const { return m_dimming; }
@@ -92,14 +96,14 @@ class NetworkScene : public QGraphicsScene {
   CardsItem& cards() const { return *m_cards; }
   // Another whenever anything of it looks otherwise than before.
   std::size_t appearance() const { return m_appearance; }
-  // Its views are told at once, and not again before they have looked: QGraphicsView's own way to do so ends where a view
-  // paints by itself.
+  // Its views are told at once, and not again before they have looked: QGraphicsView's own way to do so ends where a
+  // view paints by itself.
   void looksOtherwise() {
     ++m_appearance;
     if (!m_told) tell();
   }
   void lookedAt() { m_told = false; }
-  std::string nodeAt(QPointF at) const;                    // empty = none
+  std::string nodeAt(QPointF at) const;  // empty = none
   std::optional<PinHit> pinAt(QPointF at, double reach) const;
   std::optional<Edge> wireAt(QPointF at, double reach) const { return m_wires->edgeAt(at, reach); }
   std::vector<std::string> nodesIn(const QRectF& rect) const;
@@ -113,12 +117,13 @@ class NetworkScene : public QGraphicsScene {
   // Cards at other places than the document has them, while they are dragged.
   void preview(const std::map<std::string, QPointF>& places);
   const std::map<std::string, QPointF>& previewed() const { return m_preview; }
-  // Marks what a wire from this end may go to; nothing marked without one. `except` is the wire that is being taken off.
+  // Marks what a wire from this end may go to; nothing marked without one. `except` is the wire that is being taken
+  // off.
   void markLegal(const std::optional<PinHit>& from, const std::optional<Edge>& except = {});
 
  Q_SIGNALS:
   void picksChanged();
-  void refreshed();       // words, shapes, faults or places
+  void refreshed();  // words, shapes, faults or places
   void networkSwitched();
   void dimmingChanged();  // by a key on the canvas
   void costsChanged();
@@ -154,30 +159,32 @@ class NetworkScene : public QGraphicsScene {
   };
 
   Drawing seen() const { return m_shown ? m_shown->drawing() : drawing(); }
-  Edge meantBy(std::size_t wire) const { return m_shown ? network().edges[m_shown->edges[wire]] : network().edges[wire]; }
+  Edge meantBy(std::size_t wire) const {
+    return m_shown ? network().edges[m_shown->edges[wire]] : network().edges[wire];
+  }
   std::vector<CardPin> foldedPins(const Node& group, bool output) const;
   void refreshGroups(const CardFigures& figures);
   void dim();
-  void rebuild();                                     // everything, from nothing
+  void rebuild();  // everything, from nothing
   void followChange(const ProjectChange& change);
-  void follow(const NetworkChange& change);           // what it names, of the drawing as it is seen
+  void follow(const NetworkChange& change);  // what it names, of the drawing as it is seen
   NetworkChange differenceToSeen(const NetworkChange& told);
   void refreshCard(NetworkIndex::Position at, CardItem& item);  // words and pins
-  void refreshFigures();                              // costs, faults, shapes, from the analysis
-  void numberWires();                                 // all, by the order of the file
-  bool numberWires(const NetworkChange& change);      // those that it names; false where they cannot be told apart
+  void refreshFigures();                                        // costs, faults, shapes, from the analysis
+  void numberWires();                                           // all, by the order of the file
+  bool numberWires(const NetworkChange& change);  // those that it names; false where they cannot be told apart
   // The wire that is seen so, but for `except`; kNone where there is none.
   NumberTable::Number numberOf(const Edge& edge, NumberTable::Number except = NumberTable::kNone) const;
   std::size_t newWire(const Edge& edge, const Edge& meant);
   void dropWire(std::size_t number);
-  void endWire(std::size_t number);                   // pins of its cards, anew
+  void endWire(std::size_t number);                          // pins of its cards, anew
   void placeWire(std::size_t number, bool touched = false);  // and where they stand
-  void placeWires(const std::string& node);           // all of a node
+  void placeWires(const std::string& node);                  // all of a node
   void route();
-  void routeLater();                                  // what waits, for some milliseconds
-  void restCard(std::size_t number);                  // the router shall know where it stands
+  void routeLater();                  // what waits, for some milliseconds
+  void restCard(std::size_t number);  // the router shall know where it stands
   void settleCard(std::size_t number);
-  QRectF seenArea() const;                            // null where all is to be done at once
+  QRectF seenArea() const;  // null where all is to be done at once
   void showWay(std::size_t number);
   void reword(std::uint32_t source);  // soon
   void wordAll();
@@ -198,14 +205,14 @@ class NetworkScene : public QGraphicsScene {
   CardsItem* m_cards;
   std::unique_ptr<SceneGroups> m_groups;
   UnitUse m_use;
-  bool m_ofUse = false;  // what is shown is as that use sees it
+  bool m_ofUse = false;                 // what is shown is as that use sees it
   std::optional<ShownDrawing> m_shown;  // only where a group is folded
   WireRouter m_router;
   std::vector<Wire> m_ofNumber;
   std::vector<std::size_t> m_free;
-  NumberTable m_numbers;                                        // by their edges as they are seen
-  std::vector<std::size_t> m_byOrder;                           // numbers in the order of the file
-  NumberTable m_sourceOf;                                       // by their pins
+  NumberTable m_numbers;               // by their edges as they are seen
+  std::vector<std::size_t> m_byOrder;  // numbers in the order of the file
+  NumberTable m_sourceOf;              // by their pins
   std::vector<Source> m_sources;
   std::vector<std::uint32_t> m_byPin;   // sources by their pins; those that came since stand behind
   std::size_t m_sortedPins = 0;         // so many of them are in order
@@ -216,7 +223,7 @@ class NetworkScene : public QGraphicsScene {
   std::vector<char> m_isRestless;
   QTimer m_later;
   std::set<Endpoint> m_redPins;
-  std::set<std::string> m_faulty;    // cards with faults or warnings
+  std::set<std::string> m_faulty;  // cards with faults or warnings
   Picked m_picked;
   std::string m_hovered;
   std::map<std::string, QPointF> m_preview;

@@ -78,7 +78,9 @@ NetworkView::NetworkView(NetworkScene& scene, QWidget* parent) : QGraphicsView(&
   placeOverlays();
 }
 
-NetworkView::~NetworkView() { delete m_unitView; }  // it looks at this one's scene
+NetworkView::~NetworkView() {
+  delete m_unitView;
+}  // it looks at this one's scene
 
 void NetworkView::setCommands(Commands& commands) {
   m_commands = &commands;
@@ -93,7 +95,9 @@ Commands& NetworkView::commands() {
   return *m_commands;
 }
 
-QPointF NetworkView::middle() const { return mapToScene(viewport()->rect().center()); }
+QPointF NetworkView::middle() const {
+  return mapToScene(viewport()->rect().center());
+}
 
 void NetworkView::setZoom(double wanted, std::optional<QPointF> keep) {
   m_fitted = false;
@@ -101,7 +105,8 @@ void NetworkView::setZoom(double wanted, std::optional<QPointF> keep) {
   const QPointF at = keep.value_or(QRectF(viewport()->rect()).center());
   const QPointF fixed = viewportTransform().inverted().map(at);
   setTransform(QTransform::fromScale(zoom, zoom));
-  // By the scroll bars themselves, which stand on whole pixels: centerOn() rounds twice, and a turn of the wheel would drift.
+  // By the scroll bars themselves, which stand on whole pixels: centerOn() rounds twice, and a turn of the wheel would
+  // drift.
   const QPointF moved = viewportTransform().map(fixed) - at;
   horizontalScrollBar()->setValue(horizontalScrollBar()->value() + qRound(moved.x()));
   verticalScrollBar()->setValue(verticalScrollBar()->value() + qRound(moved.y()));
@@ -178,7 +183,8 @@ void NetworkView::placeOverlays() {
   // The map is of use when there is more than is seen.
   const QRectF seen = mapToScene(room).boundingRect();
   const bool all = seen.contains(m_scene.cardsRect());
-  m_map->setVisible(m_mapShown && !m_embedded && !empty && room.width() > 480 && room.height() > 320 && !(all && m_scene.network().nodes.size() < 4));
+  m_map->setVisible(m_mapShown && !m_embedded && !empty && room.width() > 480 && room.height() > 320 &&
+                    !(all && m_scene.network().nodes.size() < 4));
   m_map->move(room.right() - m_map->width() - 2, room.bottom() - m_map->height() - 2);
   m_map->update();
   m_legend->place();
@@ -225,7 +231,8 @@ void NetworkView::announce() {
   const std::vector<std::string> picked = m_scene.pickedNodes();
   const std::size_t nodes = m_scene.network().nodes.size();
   QString words = counted(static_cast<qint64>(nodes), tr("nodes"));
-  if (picked.size() == 1 && m_scene.card(picked.front()) != nullptr) words = spokenText(m_scene.card(picked.front())->content(), m_scene.analysis(), picked.front());
+  if (picked.size() == 1 && m_scene.card(picked.front()) != nullptr)
+    words = spokenText(m_scene.card(picked.front())->content(), m_scene.analysis(), picked.front());
   if (picked.size() > 1) words = tr("%1 of %2 nodes selected").arg(picked.size()).arg(nodes);
   if (accessibleDescription() != words) setAccessibleDescription(words);
 }

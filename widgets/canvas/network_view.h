@@ -1,17 +1,16 @@
 #pragma once
-// The canvas: looks at a NetworkScene and turns mouse and keys into edits of the document. All gestures are here; what they do
-// to the drawing is the document's business.
+// The canvas: looks at a NetworkScene and turns mouse and keys into edits of the document. All gestures are here; what
+// they do to the drawing is the document's business.
+#include <QGraphicsView>
+#include <QPixmap>
+#include <QPointer>
+#include <QTimer>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
-
-#include <QGraphicsView>
-#include <QPixmap>
-#include <QPointer>
-#include <QTimer>
 
 #include "widgets/canvas/network_scene.h"
 #include "widgets/document/network_edits.h"
@@ -49,14 +48,15 @@ class NetworkView : public QGraphicsView {
   void setZoom(double zoom, std::optional<QPointF> keepAtViewport = {});
   void setWheelZooms(bool zooms) { m_wheelZooms = zooms; }  // false: the wheel scrolls, with Ctrl it zooms
   void zoomBy(double factor) { setZoom(zoom() * factor); }
-  void fit();           // all cards, at most 100 %
+  void fit();  // all cards, at most 100 %
   void fitSelection();
   void reveal(const std::string& node);  // selects, and scrolls there unless it is in sight
   void previousView();
 
-  // Adds a layer after the selected node, wired; else in the middle of what is seen. As the palette's double click does.
+  // Adds a layer after the selected node, wired; else in the middle of what is seen. As the palette's double click
+  // does.
   std::string addLayer(const std::string& layer);
-  void openAddMenu();   // at the pointer, or in the middle
+  void openAddMenu();  // at the pointer, or in the middle
   // A layer, a unit of the project, or a layer of one's own, which then becomes a unit of the project in the same step.
   std::string add(AddRequest request);
   void setOwnLayers(OwnLayers* own);
@@ -67,11 +67,11 @@ class NetworkView : public QGraphicsView {
   void makeUnit();
   void makeGroup();
   void makeRepeat();
-  void ungroup();           // the picked groups, or units, into their place
+  void ungroup();  // the picked groups, or units, into their place
   void toggleFold();
-  void toggleInPlace();     // the picked unit, opened beside it, or closed
+  void toggleInPlace();  // the picked unit, opened beside it, or closed
   void editComment(const std::string& id);
-  void addComment();        // at the pointer, or in the middle
+  void addComment();  // at the pointer, or in the middle
   void nameGroup(const std::string& id);
   // Inside another canvas: no map, no dots, nothing that teaches.
   void setEmbedded(bool embedded);
@@ -111,9 +111,9 @@ class NetworkView : public QGraphicsView {
 
  Q_SIGNALS:
   void zoomChanged(double zoom);
-  void editRequested();      // Enter: the first field of the selected node
-  void renameRequested();    // F2, double click
-  void paletteRequested();   // the key /
+  void editRequested();     // Enter: the first field of the selected node
+  void renameRequested();   // F2, double click
+  void paletteRequested();  // the key /
   void startFromDataRequested();
   void openSampleRequested();
   void tabRequested(const QString& unit);  // Enter on a unit
@@ -152,10 +152,10 @@ class NetworkView : public QGraphicsView {
   // A wire on its way from a pin to the pointer, or by keys to one of `choices`.
   struct Wiring {
     PinHit from;
-    std::optional<Edge> taken;      // an existing wire whose end is in the hand
+    std::optional<Edge> taken;  // an existing wire whose end is in the hand
     QPointF end;
     std::optional<PinHit> target;
-    std::vector<PinHit> choices;    // by keys
+    std::vector<PinHit> choices;  // by keys
     std::size_t choice = 0;
     bool byKeys = false;
     std::shared_ptr<const WireRules> rules;  // of the drawing as it was when the wire began: an edit ends it
@@ -209,21 +209,21 @@ class NetworkView : public QGraphicsView {
 
   NetworkScene& m_scene;
   Gesture m_gesture = Gesture::none;
-  QPoint m_pressed;             // viewport
+  QPoint m_pressed;  // viewport
   QPointF m_pressedScene;
   std::string m_pressedNode;
-  Picked m_before;              // selection when a band began
+  Picked m_before;  // selection when a band began
   QRectF m_band;
   std::string m_pressedGroup, m_pressedComment;
-  std::optional<Comment> m_resized;   // a comment while its corner is dragged
-  std::optional<QRectF> m_asked;      // what is being named, dashed
+  std::optional<Comment> m_resized;  // a comment while its corner is dragged
+  std::optional<QRectF> m_asked;     // what is being named, dashed
   std::map<std::string, QPointF> m_movingFrom;
   std::optional<Wiring> m_wiring;
   std::optional<Edge> m_dropEdge;
   std::optional<QRectF> m_dropGhost;
   bool m_spaceHeld = false, m_spaceUsed = false, m_spaceOpens = false, m_mapShown = true;
   bool m_wheelZooms = true;
-  bool m_fitted = false;  // shows all cards, and nobody has zoomed or panned since
+  bool m_fitted = false;        // shows all cards, and nobody has zoomed or panned since
   bool m_fittedBeside = false;  // the legend of costs, when they last were
   int m_nudges = 1, m_pastes = 0;
   std::vector<std::pair<QPointF, double>> m_views;

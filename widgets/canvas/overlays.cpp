@@ -1,13 +1,12 @@
 #include "widgets/canvas/overlays.h"
 
-#include <algorithm>
-
 #include <QHBoxLayout>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <QtMath>
+#include <algorithm>
 
 #include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/network_view.h"
@@ -45,7 +44,8 @@ void CanvasHint::say(const QString& sentence, QPoint at, int milliseconds) {
   setFixedWidth(wanted);
   setFixedHeight(heightForWidth(wanted));
   const QRect room = parentWidget()->rect();
-  move(std::clamp(at.x() + 16, 0, std::max(0, room.width() - width())), std::clamp(at.y() + 16, 0, std::max(0, room.height() - height())));
+  move(std::clamp(at.x() + 16, 0, std::max(0, room.width() - width())),
+       std::clamp(at.y() + 16, 0, std::max(0, room.height() - height())));
   show();
   raise();
   m_timer.start(milliseconds);
@@ -64,7 +64,10 @@ FaultBubble::FaultBubble(NetworkView& view) : QFrame(view.viewport()), m_view(vi
 
 void FaultBubble::refresh() {
   NetworkScene& scene = m_view.networkScene();
-  const auto troubled = [&](const std::string& id) { return scene.card(id) != nullptr && !(scene.card(id)->content().errors.isEmpty() && scene.card(id)->content().warnings.isEmpty()); };
+  const auto troubled = [&](const std::string& id) {
+    return scene.card(id) != nullptr &&
+           !(scene.card(id)->content().errors.isEmpty() && scene.card(id)->content().warnings.isEmpty());
+  };
   std::string node;
   if (scene.picked().nodes.size() == 1 && troubled(*scene.picked().nodes.begin())) node = *scene.picked().nodes.begin();
   // While the pointer is on the bubble it stays with the node it speaks of.
@@ -79,7 +82,9 @@ void FaultBubble::refresh() {
   std::vector<Problem> mine;
   for (const Problem& problem : scene.document().problems())
     if (nodeWith(problem, scene.document().project(), scene.network()) == node) mine.push_back(problem);
-  const auto same = [](const Problem& a, const Problem& b) { return a.message == b.message && a.node == b.node && a.remedy.label == b.remedy.label; };
+  const auto same = [](const Problem& a, const Problem& b) {
+    return a.message == b.message && a.node == b.node && a.remedy.label == b.remedy.label;
+  };
   if (!isVisible() || !std::equal(mine.begin(), mine.end(), m_problems.begin(), m_problems.end(), same)) fill(mine);
   if (mine.empty()) return hide();
   const QRect card = m_view.mapFromScene(scene.card(node)->sceneCard()).boundingRect();
@@ -144,7 +149,8 @@ void FaultBubble::paintEvent(QPaintEvent*) {
   const QRectF card = QRectF(rect()).adjusted(margin, margin, -margin, -margin);
   paintCard(painter, card, theme.radius(Radius::card), Elevation::menu);
   if (m_problems.empty()) return;
-  painter.setPen(QPen(theme.colour(m_problems.front().severity == Severity::error ? Colour::error : Colour::warning), 1));
+  painter.setPen(
+      QPen(theme.colour(m_problems.front().severity == Severity::error ? Colour::error : Colour::warning), 1));
   painter.setBrush(Qt::NoBrush);
   painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), theme.radius(Radius::card), theme.radius(Radius::card));
   std::size_t shown = 0;
@@ -172,8 +178,11 @@ QTransform MiniMap::toMap() const {
   const QRectF room = QRectF(rect()).adjusted(margin + 8, margin + 8, -margin - 8, -margin - 8);
   const QRectF seen = m_view.mapToScene(m_view.viewport()->rect()).boundingRect();
   const QRectF world = m_view.networkScene().cardsRect().united(seen);
-  const double scale = std::min(room.width() / std::max(1.0, world.width()), room.height() / std::max(1.0, world.height()));
-  return QTransform::fromTranslate(room.center().x(), room.center().y()).scale(scale, scale).translate(-world.center().x(), -world.center().y());
+  const double scale =
+      std::min(room.width() / std::max(1.0, world.width()), room.height() / std::max(1.0, world.height()));
+  return QTransform::fromTranslate(room.center().x(), room.center().y())
+      .scale(scale, scale)
+      .translate(-world.center().x(), -world.center().y());
 }
 
 // All cards as blocks, as large as the map can be: painted when one has changed, not when the view moves.
@@ -193,7 +202,9 @@ const QPixmap& MiniMap::blocks() {
   m_blocksOf = cards.revision();
   m_ground = Theme::of(this).colour(Colour::canvas);
   const QRectF world = cards.bounds();
-  const double scale = std::min((kMapSize.width() - 16) / std::max(1.0, world.width()), (kMapSize.height() - 16) / std::max(1.0, world.height())) * ratio;
+  const double scale = std::min((kMapSize.width() - 16) / std::max(1.0, world.width()),
+                                (kMapSize.height() - 16) / std::max(1.0, world.height())) *
+                       ratio;
   m_blocks = QPixmap(QSize(qCeil(world.width() * scale), qCeil(world.height() * scale)).expandedTo({1, 1}));
   m_blocks.setDevicePixelRatio(ratio);
   m_blocks.fill(Qt::transparent);
@@ -204,7 +215,8 @@ const QPixmap& MiniMap::blocks() {
   const double unit = scale / ratio;
   cards.each([&](const CardItem& card) {
     const QRectF at = card.sceneCard();
-    QRectF block((at.left() - world.left()) * unit, (at.top() - world.top()) * unit, at.width() * unit, at.height() * unit);
+    QRectF block((at.left() - world.left()) * unit, (at.top() - world.top()) * unit, at.width() * unit,
+                 at.height() * unit);
     block.setHeight(std::max(2.0, block.height()));
     if (!fine) {
       painter.fillRect(block.toAlignedRect(), card.colour());
@@ -227,15 +239,22 @@ void MiniMap::paintEvent(QPaintEvent*) {
   const QTransform map = toMap();
   const QRectF cards = scene.cardsRect();
   if (!cards.isNull()) painter.drawPixmap(map.mapRect(cards), blocks(), QRectF(QPointF(), blocks().size()));
-  const QRectF seen = map.mapRect(m_view.mapToScene(m_view.viewport()->rect()).boundingRect()).intersected(card.adjusted(4, 4, -4, -4));
+  const QRectF seen =
+      map.mapRect(m_view.mapToScene(m_view.viewport()->rect()).boundingRect()).intersected(card.adjusted(4, 4, -4, -4));
   painter.setPen(QPen(theme.colour(Colour::focus), 1.5));
   painter.setBrush(theme.colour(Colour::focus, 0.06));
   painter.drawRoundedRect(seen, 3, 3);
 }
 
-void MiniMap::centre(QPointF at) { m_view.centerOn(toMap().inverted().map(at)); }
-void MiniMap::mousePressEvent(QMouseEvent* event) { centre(event->position()); }
-void MiniMap::mouseMoveEvent(QMouseEvent* event) { centre(event->position()); }
+void MiniMap::centre(QPointF at) {
+  m_view.centerOn(toMap().inverted().map(at));
+}
+void MiniMap::mousePressEvent(QMouseEvent* event) {
+  centre(event->position());
+}
+void MiniMap::mouseMoveEvent(QMouseEvent* event) {
+  centre(event->position());
+}
 
 ArrangingBar::ArrangingBar(NetworkView& view) : QFrame(view.viewport()), m_view(view) {
   constexpr int kSoon = 200;
@@ -281,7 +300,8 @@ void ArrangingBar::appear() {
 void ArrangingBar::paintEvent(QPaintEvent*) {
   QPainter painter(this);
   const double margin = shadowMargin(Elevation::menu);
-  paintCard(painter, QRectF(rect()).adjusted(margin, margin, -margin, -margin), Theme::of(this).radius(Radius::card), Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(margin, margin, -margin, -margin), Theme::of(this).radius(Radius::card),
+            Elevation::menu);
 }
 
 EmptyCanvas::EmptyCanvas(QWidget* canvas) : QWidget(canvas) {
@@ -321,11 +341,13 @@ void EmptyCanvas::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(faint, 1, Qt::DashLine));
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(card, 8, 8);
-    paintIcon(painter, QString::fromLatin1(chain[i].icon), QRectF(card.left() + 12, card.center().y() - 8, 16, 16), theme.colour(Colour::text3));
+    paintIcon(painter, QString::fromLatin1(chain[i].icon), QRectF(card.left() + 12, card.center().y() - 8, 16, 16),
+              theme.colour(Colour::text3));
     painter.setPen(theme.colour(Colour::text3));
     painter.drawText(card.adjusted(41, 0, -10, 0), Qt::AlignVCenter | Qt::AlignLeft, chain[i].name);
     painter.setPen(QPen(faint, 1.6));
-    if (i < 2) painter.drawLine(QPointF(card.center().x(), card.bottom() + 3), QPointF(card.center().x(), card.bottom() + 22));
+    if (i < 2)
+      painter.drawLine(QPointF(card.center().x(), card.bottom() + 3), QPointF(card.center().x(), card.bottom() + 22));
   }
 }
 

@@ -1,13 +1,12 @@
 #pragma once
-// What lies over the canvas without being part of the drawing: a hint at the pointer, the sentence of a fault with its remedy,
-// the map, and what an empty canvas says.
-#include <functional>
-
+// What lies over the canvas without being part of the drawing: a hint at the pointer, the sentence of a fault with its
+// remedy, the map, and what an empty canvas says.
 #include <QElapsedTimer>
 #include <QFrame>
 #include <QLabel>
 #include <QPixmap>
 #include <QTimer>
+#include <functional>
 
 #include "engine/network/analysis.h"
 
@@ -24,7 +23,10 @@ class CanvasHint : public QLabel {
  public:
   explicit CanvasHint(QWidget* canvas);
   void say(const QString& sentence, QPoint at, int milliseconds = 4000);
-  void clear() { m_timer.stop(); hide(); }
+  void clear() {
+    m_timer.stop();
+    hide();
+  }
 
  private:
   QTimer m_timer;
@@ -35,7 +37,7 @@ class FaultBubble : public QFrame {
   Q_OBJECT
  public:
   explicit FaultBubble(NetworkView& view);
-  void refresh();  // for the node that is hovered or selected alone
+  void refresh();              // for the node that is hovered or selected alone
   void setCovered(int right);  // pixels of the canvas that a drawer covers
   const std::vector<Problem>& problems() const { return m_problems; }
 

@@ -24,7 +24,8 @@ void NetworkScene::refreshCard(NetworkIndex::Position at, CardItem& item) {
     return content;
   };
   if (const Group* group = m_shown ? network().group(id) : nullptr)
-    return item.setContent(keepFigures(groupContent(network(), *group)), kCardWidth, foldedPins(node, false), foldedPins(node, true));
+    return item.setContent(keepFigures(groupContent(network(), *group)), kCardWidth, foldedPins(node, false),
+                           foldedPins(node, true));
   const QRectF rect = cardRect(node);
   const QPointF centre(node.x, node.y);
   std::vector<CardPin> inputs, outputs;
@@ -37,9 +38,17 @@ void NetworkScene::refreshCard(NetworkIndex::Position at, CardItem& item) {
     });
   };
   for (std::size_t i = 0; i < in.size(); ++i)
-    inputs.push_back({{id, in[i].port}, in[i].slot, in[i].optional, count(in[i].port, false) > in[i].slot, QPointF(pinX(rect, i, in.size()), rect.top()) - centre});
+    inputs.push_back({{id, in[i].port},
+                      in[i].slot,
+                      in[i].optional,
+                      count(in[i].port, false) > in[i].slot,
+                      QPointF(pinX(rect, i, in.size()), rect.top()) - centre});
   for (std::size_t i = 0; i < out.size(); ++i)
-    outputs.push_back({{id, out[i].port}, 0, out[i].optional, count(out[i].port, true) > 0, QPointF(pinX(rect, i, out.size()), rect.bottom()) - centre});
+    outputs.push_back({{id, out[i].port},
+                       0,
+                       out[i].optional,
+                       count(out[i].port, true) > 0,
+                       QPointF(pinX(rect, i, out.size()), rect.bottom()) - centre});
   CardContent content = cardContent(m_document.project(), m_shown ? *this->node(id) : node);
   if (m_document.project().unit(m_name) != nullptr && isPortNode(node)) content.form = CardContent::Form::port;
   item.setContent(keepFigures(std::move(content)), rect.width(), std::move(inputs), std::move(outputs));
@@ -56,9 +65,11 @@ void NetworkScene::word(std::uint32_t number) {
     right = right || turnsRight(m_wires->points(wire));
   }
   if (from == nullptr) return m_wires->setWords(number, std::nullopt);
-  const QPointF at = from->pos() + (source.slot < from->outputs().size() ? from->outputs()[source.slot].at : QPointF(0, kCardHeight / 2));
+  const QPointF at = from->pos() + (source.slot < from->outputs().size() ? from->outputs()[source.slot].at
+                                                                         : QPointF(0, kCardHeight / 2));
   const QPointF below(0, from->content().form == CardContent::Form::unit ? kSheetsBelow : 0);  // where its sheets end
-  m_wires->setWords(number, WireWords{labelAt(source.pin, at + below, right), source.shape ? shapeText(*source.shape) : QStringLiteral("?"),
+  m_wires->setWords(number, WireWords{labelAt(source.pin, at + below, right),
+                                      source.shape ? shapeText(*source.shape) : QStringLiteral("?"),
                                       !source.shape || m_redPins.contains(source.pin)});
 }
 
@@ -88,7 +99,8 @@ void NetworkScene::refreshFigures() {
   for (const Problem& problem : analysis.problems) {
     if (problem.severity != Severity::error || problem.network != m_name) continue;
     if (problem.edge) red.insert(*problem.edge);
-    const auto at = problem.node.empty() || !problem.field.empty() ? NetworkIndex::kNone : here.index.node(problem.node);
+    const auto at =
+        problem.node.empty() || !problem.field.empty() ? NetworkIndex::kNone : here.index.node(problem.node);
     if (at == NetworkIndex::kNone || here.index.into(at).size() < 2) continue;
     std::set<std::vector<std::int64_t>> shapes;
     for (const auto wire : here.index.into(at))
@@ -109,13 +121,16 @@ void NetworkScene::refreshFigures() {
     const Endpoint& pin = m_sources[number].pin;
     while (facts != analysis.nodes.end() && facts->first < pin.node) ++facts;
     Source& source = m_sources[number];
-    const bool known = facts != analysis.nodes.end() && facts->first == pin.node && source.port < facts->second.outputs.size();
-    const bool same = known == source.shape.has_value() && (!known || *source.shape == facts->second.outputs[source.port]);
+    const bool known =
+        facts != analysis.nodes.end() && facts->first == pin.node && source.port < facts->second.outputs.size();
+    const bool same =
+        known == source.shape.has_value() && (!known || *source.shape == facts->second.outputs[source.port]);
     const bool wasRed = m_redPins.contains(pin), isRed = redPins.contains(pin);
     if (!same) source.shape = known ? std::optional(facts->second.outputs[source.port]) : std::nullopt;
     if (!same || wasRed != isRed) reword(number);
     if (!same || wasRed || isRed || !source.looked)
-      for (const std::size_t wire : source.wires) m_wires->setLook(wire, {!known, red.contains(m_ofNumber[wire].meant)});
+      for (const std::size_t wire : source.wires)
+        m_wires->setLook(wire, {!known, red.contains(m_ofNumber[wire].meant)});
     source.looked = true;
   }
   m_redPins = std::move(redPins);
@@ -142,7 +157,8 @@ std::optional<std::size_t> NetworkScene::portOf(const Endpoint& end) const {
   const Node* node = this->node(end.node);
   if (node == nullptr) return std::nullopt;
   const std::vector<PinSlot> outputs = outputSlots(m_document.project(), *node);
-  const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const PinSlot& slot) { return slot.port == end.port; });
+  const auto found =
+      std::find_if(outputs.begin(), outputs.end(), [&](const PinSlot& slot) { return slot.port == end.port; });
   return found == outputs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - outputs.begin()));
 }
 

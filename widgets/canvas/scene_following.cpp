@@ -26,7 +26,8 @@ void NetworkScene::followChange(const ProjectChange& change) {
   for (const NetworkChange& each : change.networks) {
     if (each.network == m_name)
       own = &each;
-    else units.insert(each.network);
+    else
+      units.insert(each.network);
     counted = counted || !each.added.empty() || !each.removed.empty();
   }
   std::optional<NetworkChange> more;
@@ -47,7 +48,8 @@ void NetworkScene::followChange(const ProjectChange& change) {
     m_stale = true;
     return;
   }
-  if (anew) rebuild();
+  if (anew)
+    rebuild();
   else if (m_shown || hasFolded(network()))
     follow(differenceToSeen(*own));  // folding makes another drawing of it
   else
@@ -92,8 +94,8 @@ void NetworkScene::rebuild() {
   keepPicks();
 }
 
-// What has become of the cards and wires that are here, now that folded groups make another drawing than before: `told` says what changed
-// in the drawing itself.
+// What has become of the cards and wires that are here, now that folded groups make another drawing than before: `told`
+// says what changed in the drawing itself.
 NetworkChange NetworkScene::differenceToSeen(const NetworkChange& told) {
   NetworkChange change{.network = m_name};
   change.groups = told.groups;
@@ -143,7 +145,8 @@ NetworkChange NetworkScene::differenceToSeen(const NetworkChange& told) {
     if (!stands(group)) change.moved.push_back(group);
   }
   if (sameWires) return change;
-  // Wires that stay in their order are left alone; where some changed places, all between the first and the last of them are told.
+  // Wires that stay in their order are left alone; where some changed places, all between the first and the last of
+  // them are told.
   std::vector<const Edge*> was, now;
   std::size_t head = 0, tail = 0;
   const auto& edges = here.network.edges;
@@ -235,14 +238,17 @@ void NetworkScene::follow(const NetworkChange& change) {
     const bool isNew = told[at] & kNew;  // then its wires are as new, and have their ends but for those that hung loose
     for (const auto& wires : {here.index.into(at), here.index.outOf(at)})
       for (const auto wire : wires)
-        if (const Wire& ends = m_ofNumber[m_byOrder[wire]]; !isNew || ends.from == nullptr || ends.to == nullptr) endWire(m_byOrder[wire]);
+        if (const Wire& ends = m_ofNumber[m_byOrder[wire]]; !isNew || ends.from == nullptr || ends.to == nullptr)
+          endWire(m_byOrder[wire]);
   }
   // What the analysis says is taken when it is of this drawing; what it said stays until then.
   if (change.structure() && m_document.checksAreCurrent()) {
     refreshFigures();
   } else {
-    if (change.groups) refreshGroups(CardFigures(m_document.project(), network(), analysis(), m_costs, m_costKind));
-    else if (change.comments) m_groups->followComments(network());
+    if (change.groups)
+      refreshGroups(CardFigures(m_document.project(), network(), analysis(), m_costs, m_costKind));
+    else if (change.comments)
+      m_groups->followComments(network());
     m_groups->place(network(), m_preview);
     route();
     Q_EMIT refreshed();

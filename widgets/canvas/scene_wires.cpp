@@ -41,8 +41,10 @@ void NetworkScene::route() {
     const CardItem* item = m_cards->card(number);
     const bool isSeen = all || (item != nullptr && item->sceneCard().adjusted(-40, -120, 40, 120).intersects(seen)) ||
                         m_router.cardTouches(number, seen);
-    if (isSeen) settleCard(number);
-    else others.push_back(number);
+    if (isSeen)
+      settleCard(number);
+    else
+      others.push_back(number);
   }
   m_restless = std::move(others);
   for (const std::size_t number : all ? m_router.route() : m_router.route(seen, kAtOnce)) showWay(number);
@@ -133,7 +135,8 @@ void NetworkScene::numberWires() {
     m_byOrder.push_back(newWire(drawn.edges[i], meantBy(i)));
     m_ofNumber[m_byOrder.back()].order = static_cast<std::uint32_t>(i);
   }
-  for (const std::size_t number : m_byOrder) endWire(number);  // placed with their cards, all of which are new to the router
+  for (const std::size_t number : m_byOrder)
+    endWire(number);  // placed with their cards, all of which are new to the router
 }
 
 // Wires that stay keep their numbers, and with them their ways.
@@ -154,7 +157,8 @@ bool NetworkScene::numberWires(const NetworkChange& change) {
     (come.contains(edge) ? turned : leaving).push_back(number);
   }
   std::vector<std::pair<std::size_t, std::size_t>> put;  // place in the file, number
-  for (const std::size_t number : turned) put.emplace_back(here.index.wire(here.network, m_ofNumber[number].edge), number);
+  for (const std::size_t number : turned)
+    put.emplace_back(here.index.wire(here.network, m_ofNumber[number].edge), number);
   std::vector<char> taken(m_ofNumber.size(), 0);
   for (const auto* numbers : {&leaving, &turned})
     for (const std::size_t number : *numbers) taken[number] = 1;
@@ -173,8 +177,10 @@ bool NetworkScene::numberWires(const NetworkChange& change) {
   order.reserve(m_byOrder.size() + put.size());
   std::size_t next = 0, kept = 0;
   while (next < put.size() || kept < m_byOrder.size()) {
-    if (next < put.size() && (put[next].first <= order.size() || kept == m_byOrder.size())) order.push_back(put[next++].second);
-    else order.push_back(m_byOrder[kept++]);
+    if (next < put.size() && (put[next].first <= order.size() || kept == m_byOrder.size()))
+      order.push_back(put[next++].second);
+    else
+      order.push_back(m_byOrder[kept++]);
   }
   m_byOrder = std::move(order);
   if (m_byOrder.size() != here.network.edges.size()) return false;
@@ -201,7 +207,9 @@ void NetworkScene::endWire(std::size_t number) {
   wire.toCard = wire.to != nullptr ? wire.to->number() : kNoCard;
   if (wire.from == nullptr || wire.to == nullptr) return;
   const auto& outputs = wire.from->outputs();
-  wire.output = static_cast<std::size_t>(std::find_if(outputs.begin(), outputs.end(), [&](const CardPin& pin) { return pin.end == wire.meant.from; }) - outputs.begin());
+  wire.output = static_cast<std::size_t>(
+      std::find_if(outputs.begin(), outputs.end(), [&](const CardPin& pin) { return pin.end == wire.meant.from; }) -
+      outputs.begin());
   m_sources[wire.source].slot = wire.output;
   // Pins of a node stand in the order of its ports; those of a folded group do not.
   m_sources[wire.source].port =
@@ -227,8 +235,9 @@ void NetworkScene::placeWire(std::size_t number, bool touched) {
   const auto pinOf = [](const CardItem& card, const std::vector<CardPin>& pins, std::size_t at, double edge) {
     return card.pos() + (at < pins.size() ? pins[at].at : QPointF(0, edge));
   };
-  const WireRouter::Wire ends{pinOf(*wire.from, wire.from->outputs(), wire.output, kCardHeight / 2), pinOf(*wire.to, wire.to->inputs(), wire.input, -kCardHeight / 2),
-                              wire.source, wire.order};
+  const WireRouter::Wire ends{pinOf(*wire.from, wire.from->outputs(), wire.output, kCardHeight / 2),
+                              pinOf(*wire.to, wire.to->inputs(), wire.input, -kCardHeight / 2), wire.source,
+                              wire.order};
   // Until it has its way: the old one beside cards that moved together, else straight from pin to pin.
   if (!m_router.hasWay(number) || m_router.ends(number).from != ends.from || m_router.ends(number).to != ends.to) {
     std::vector<QPointF> shown{ends.from, ends.to};

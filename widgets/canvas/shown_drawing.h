@@ -13,10 +13,10 @@
 namespace loom {
 
 struct ShownDrawing {
-  Network network;  // folded groups as nodes of their ids; of the others what they are and where they stand
-  NetworkIndex index;              // of it
-  Project project;                 // the units, and one for each folded group whose pins are what crosses its edge
-  std::vector<std::size_t> edges;  // of network.edges: which wire of the drawing stands there
+  Network network;     // folded groups as nodes of their ids; of the others what they are and where they stand
+  NetworkIndex index;  // of it
+  Project project;     // the units, and one for each folded group whose pins are what crosses its edge
+  std::vector<std::size_t> edges;         // of network.edges: which wire of the drawing stands there
   std::map<std::string, std::string> in;  // of a hidden node: the group that is seen in its place
 
   Drawing drawing() const { return {project, network, index}; }

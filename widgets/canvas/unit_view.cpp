@@ -157,7 +157,8 @@ void UnitView::place() {
   const QRect room = m_outer.viewport()->rect().adjusted(kUnitEdge, kUnitEdge, -kUnitEdge, -kUnitEdge);
   const int margin = shadowMargin(Elevation::menu);
   const QSize inner = size() - QSize(2 * margin, 2 * margin);
-  const int x = std::clamp(there.right() + kUnitBeside, room.left(), std::max(room.left(), room.right() - inner.width()));
+  const int x =
+      std::clamp(there.right() + kUnitBeside, room.left(), std::max(room.left(), room.right() - inner.width()));
   const int y = std::clamp(there.center().y() - inner.height() / 2, room.top(),
                            std::max(room.top(), room.bottom() - inner.height()));
   move(x - margin, y - margin);

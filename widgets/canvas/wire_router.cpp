@@ -1,11 +1,10 @@
 #include "widgets/canvas/wire_router.h"
 
+#include <QRectF>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
-
-#include <QRectF>
 
 #include "widgets/canvas/way_finder.h"
 #include "widgets/document/card_geometry.h"
@@ -77,8 +76,10 @@ void WireRouter::draw(Number wire, bool drawn, Tell tell) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     bool level = false;
     const WirePiece piece = pieceOf(points[i - 1], points[i], wire, level);
-    if (drawn) m_pieces.put(piece, level);
-    else m_pieces.take(piece, level);
+    if (drawn)
+      m_pieces.put(piece, level);
+    else
+      m_pieces.take(piece, level);
     const QRectF area = QRectF(points[i - 1], points[i]).normalized().adjusted(-1, -1, 1, 1);
     if (tell == Tell::now)
       dirty(area, rank);
@@ -107,7 +108,8 @@ void WireRouter::tellFreed(const QRectF& seen, const Time* end) {
 void WireRouter::setWire(Number wire, const Wire& set, bool touched) {
   if (wire >= m_wires.size()) m_wires.resize(wire + 1);
   Routed& routed = m_wires[wire];
-  if (routed.there && !touched && routed.ends.from == set.from && routed.ends.to == set.to && routed.ends.source == set.source) {
+  if (routed.there && !touched && routed.ends.from == set.from && routed.ends.to == set.to &&
+      routed.ends.source == set.source) {
     setOrder(wire, set.order);
     return;
   }
@@ -172,7 +174,8 @@ std::vector<WireRouter::Number> WireRouter::route() {
 
 // In whatever order they choose: one that chose before a shorter one beside it is told by that one, and looks again.
 std::vector<WireRouter::Number> WireRouter::route(const QRectF& seen, double milliseconds) {
-  const Time end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double, std::milli>(milliseconds));
+  const Time end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                          std::chrono::duration<double, std::milli>(milliseconds));
   std::vector<Number> changed;
   tellFreed(seen, seen.isNull() ? &end : nullptr);
   if (seen.isNull() && !m_freed.empty()) return changed;
@@ -191,9 +194,13 @@ std::vector<WireRouter::Number> WireRouter::route(const QRectF& seen, double mil
       waitNoMore(wire);
       again = true;
       switch (choose(wire, &end)) {
-        case Chosen::same: break;
-        case Chosen::other: changed.push_back(wire); break;
-        case Chosen::notYet: return changed;
+        case Chosen::same:
+          break;
+        case Chosen::other:
+          changed.push_back(wire);
+          break;
+        case Chosen::notYet:
+          return changed;
       }
     }
   }
@@ -204,9 +211,13 @@ bool turnsRight(const std::vector<QPointF>& points) {
   return points.size() > 2 && points[1].y() - points[0].y() < 30 && points[2].x() > points[0].x();
 }
 
-WireLabel labelAt(Endpoint pin, QPointF at, bool left) { return {std::move(pin), at + QPointF(left ? -9 : 9, 11.8), left}; }
+WireLabel labelAt(Endpoint pin, QPointF at, bool left) {
+  return {std::move(pin), at + QPointF(left ? -9 : 9, 11.8), left};
+}
 
-Routing routeWires(const Network& network) { return routeWires(Drawing{kNoUnits, network, NetworkIndex(network)}); }
+Routing routeWires(const Network& network) {
+  return routeWires(Drawing{kNoUnits, network, NetworkIndex(network)});
+}
 
 Routing routeWires(const Drawing& drawing) {
   const Network& network = drawing.network;
@@ -218,7 +229,8 @@ Routing routeWires(const Drawing& drawing) {
     if (from == NetworkIndex::kNone || drawing.index.to(i) == NetworkIndex::kNone) continue;
     const Endpoint& pin = network.edges[i].from;
     const std::uint32_t source = sources.emplace(pin, static_cast<std::uint32_t>(sources.size())).first->second;
-    router.setWire(i, {outputPin(drawing.project, network.nodes[from], pin.port), inputPin(drawing, i), source, static_cast<std::uint32_t>(i)});
+    router.setWire(i, {outputPin(drawing.project, network.nodes[from], pin.port), inputPin(drawing, i), source,
+                       static_cast<std::uint32_t>(i)});
   }
   Routing routing;
   routing.routes.resize(network.edges.size());
@@ -228,7 +240,8 @@ Routing routeWires(const Drawing& drawing) {
     bool& right = turns[network.edges[wire].from];
     right = right || turnsRight(router.points(wire));
   }
-  for (const auto& [pin, right] : turns) routing.labels.push_back(labelAt(pin, outputPin(drawing.project, *drawing.find(pin.node), pin.port), right));
+  for (const auto& [pin, right] : turns)
+    routing.labels.push_back(labelAt(pin, outputPin(drawing.project, *drawing.find(pin.node), pin.port), right));
   return routing;
 }
 

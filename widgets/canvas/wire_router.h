@@ -1,8 +1,11 @@
 #pragma once
-// Ways for all wires of a network: orthogonal, straight down where they can, else across in a track between the rows, else
-// along a lane beside the cards that are in the way. Wires of one pin share their way as far as they go together, wires of different
-// pins never lie on each other. What moves is routed again, with all that it gets into the way of or out of it, and nothing else; the
-// answer is the same as if everything had been routed anew.
+// Ways for all wires of a network: orthogonal, straight down where they can, else across in a track between the rows,
+// else along a lane beside the cards that are in the way. Wires of one pin share their way as far as they go together,
+// wires of different pins never lie on each other. What moves is routed again, with all that it gets into the way of or
+// out of it, and nothing else; the answer is the same as if everything had been routed anew.
+#include <QPainterPath>
+#include <QPointF>
+#include <QString>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -10,10 +13,6 @@
 #include <string>
 #include <tuple>
 #include <vector>
-
-#include <QPainterPath>
-#include <QPointF>
-#include <QString>
 
 #include "widgets/canvas/piece_grid.h"
 #include "widgets/document/card_grid.h"
@@ -41,8 +40,9 @@ class WireRouter {
   void setOrder(Number wire, std::uint32_t order);
   void removeWire(Number wire);
   std::vector<Number> route();  // the wires whose way is another now
-  // The same, but only wires that stand in `seen` (null: all), and not longer than so many milliseconds, even where a single wire looks
-  // longer: it goes on where it was the next time. isRouted() tells whether others wait. The ways are those of route() once nothing waits.
+  // The same, but only wires that stand in `seen` (null: all), and not longer than so many milliseconds, even where a
+  // single wire looks longer: it goes on where it was the next time. isRouted() tells whether others wait. The ways are
+  // those of route() once nothing waits.
   std::vector<Number> route(const QRectF& seen, double milliseconds);
   bool isRouted() const { return m_dirty.empty() && m_freed.empty(); }
   bool hasWay(Number wire) const { return wire < m_wires.size() && !m_wires[wire].points.empty(); }

@@ -1,11 +1,10 @@
 #include "widgets/canvas/wires_item.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include <QLineF>
 #include <QPainter>
 #include <QStyleOptionGraphicsItem>
+#include <algorithm>
+#include <cmath>
 
 #include "widgets/canvas/canvas_fonts.h"
 #include "widgets/canvas/detail_levels.h"
@@ -18,7 +17,8 @@ namespace {
 constexpr double kCorner = 7, kWireWidth = 1.6;
 
 QRectF around(QPointF a, QPointF b) {
-  return QRectF(QPointF(std::min(a.x(), b.x()), std::min(a.y(), b.y())), QPointF(std::max(a.x(), b.x()), std::max(a.y(), b.y())));
+  return QRectF(QPointF(std::min(a.x(), b.x()), std::min(a.y(), b.y())),
+                QPointF(std::max(a.x(), b.x()), std::max(a.y(), b.y())));
 }
 
 }  // namespace
@@ -39,9 +39,12 @@ void WiresItem::setPoints(Number number, const std::vector<QPointF>& points) {
   wire.points = points;
   wire.path = QPainterPath();  // made when it is painted: most wires of a large network are out of sight
   wire.rect = points.empty() ? QRectF() : QRectF(points.front(), points.front());
-  for (std::size_t i = 1; i < points.size(); ++i) wire.rect = wire.rect.united(around(points[i - 1], points[i]).adjusted(-2, -2, 2, 2));
-  if (wire.rect.isNull()) m_grid.take(number);
-  else m_grid.put(number, wire.rect);
+  for (std::size_t i = 1; i < points.size(); ++i)
+    wire.rect = wire.rect.united(around(points[i - 1], points[i]).adjusted(-2, -2, 2, 2));
+  if (wire.rect.isNull())
+    m_grid.take(number);
+  else
+    m_grid.put(number, wire.rect);
   update();
 }
 
@@ -62,8 +65,11 @@ void WiresItem::setWords(Number source, std::optional<WireWords> words) {
   Words& kept = m_words[source];
   if (!kept.words || !words || kept.words->text != words->text) kept.textOf = 0;
   kept.words = std::move(words);
-  if (kept.words) m_wordGrid.put(source, QRectF(kept.words->place.at - QPointF(kept.words->place.left ? 200 : 0, 16), QSizeF(200, 32)));
-  else m_wordGrid.take(source);
+  if (kept.words)
+    m_wordGrid.put(source,
+                   QRectF(kept.words->place.at - QPointF(kept.words->place.left ? 200 : 0, 16), QSizeF(200, 32)));
+  else
+    m_wordGrid.take(source);
   update();
 }
 
@@ -76,7 +82,8 @@ void WiresItem::clear() {
 }
 
 void WiresItem::light(Wire& wire) const {
-  wire.lit = m_selected.contains(wire.edge) || m_litNodes.contains(wire.edge.from.node) || m_litNodes.contains(wire.edge.to.node);
+  wire.lit = m_selected.contains(wire.edge) || m_litNodes.contains(wire.edge.from.node) ||
+             m_litNodes.contains(wire.edge.to.node);
 }
 
 void WiresItem::setLit(std::set<Edge> selected, std::set<std::string> nodes) {
@@ -155,13 +162,19 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
     const bool shines = wire.lit || (m_hovered && wire.edge == *m_hovered) || (m_target && wire.edge == *m_target);
     if (level < kBare && !shines) return false;
     const bool dim = m_bright && !(m_bright->contains(wire.edge.from.node) && m_bright->contains(wire.edge.to.node));
-    byBatch[dim ? faint : wire.look.faulty ? faulty : shines ? bright : wire.look.unknown ? unknown : normal].push_back(&wire);
+    byBatch[dim                 ? faint
+            : wire.look.faulty  ? faulty
+            : shines            ? bright
+            : wire.look.unknown ? unknown
+                                : normal]
+        .push_back(&wire);
     return false;
   });
   const Colour colours[batches] = {Colour::axis, Colour::axis, Colour::axis, Colour::error, Colour::accentText};
   for (int batch = 0; batch < batches; ++batch) {
     if (byBatch[batch].empty()) continue;
-    QPen pen(theme.colour(colours[batch], batch == faint ? 0.28 : 1), kWireWidth, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
+    QPen pen(theme.colour(colours[batch], batch == faint ? 0.28 : 1), kWireWidth, Qt::SolidLine, Qt::RoundCap,
+             Qt::RoundJoin);
     if (level < kBlock) {
       pen.setWidthF(batch <= unknown ? 1 : 2);
       pen.setCosmetic(true);
@@ -191,7 +204,8 @@ void WiresItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->restore();
 }
 
-// Straight ones all at once and without caps, which lie under the pins anyway: for lines of that kind there is a quick way to the pixels.
+// Straight ones all at once and without caps, which lie under the pins anyway: for lines of that kind there is a quick
+// way to the pixels.
 void WiresItem::paintWires(QPainter& painter, const QPen& pen, const std::vector<Wire*>& wires) {
   QList<QLineF> lines;
   painter.setPen(pen);

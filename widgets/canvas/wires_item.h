@@ -1,13 +1,13 @@
 #pragma once
-// All wires of a network as one item, with the shapes that stand on them. Painted in batches (normal, unknown, faulty, lit); hits
-// are looked up in a grid. Wires have numbers, which the scene gives: one that changes is the only one that is touched.
+// All wires of a network as one item, with the shapes that stand on them. Painted in batches (normal, unknown, faulty,
+// lit); hits are looked up in a grid. Wires have numbers, which the scene gives: one that changes is the only one that
+// is touched.
+#include <QPainterPath>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <QPainterPath>
 
 #include "engine/network/analysis.h"
 #include "widgets/canvas/canvas_item.h"
@@ -57,7 +57,7 @@ class WiresItem : public CanvasItem {
   void setTarget(std::optional<Edge> edge);
 
   std::optional<Edge> edgeAt(QPointF scenePos, double reach) const;
-  std::vector<Edge> edgesIn(const QRectF& rect) const;  // with a piece inside
+  std::vector<Edge> edgesIn(const QRectF& rect) const;              // with a piece inside
   bool crossed(const QRectF& words, const Endpoint& source) const;  // by a wire of another pin
 
   int type() const override { return Type; }

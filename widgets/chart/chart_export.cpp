@@ -85,7 +85,8 @@ LineChart::CsvSource LineChart::csvSource() const {
   CsvSource csv;
   csv.unit = m_axis->unit();
   for (const PanelLine& line : m_lines)
-    if (line.line.visible && line.line.source) csv.lines.emplace_back(quoted(line.line.name), line.line.source->reader(csv.unit));
+    if (line.line.visible && line.line.source)
+      csv.lines.emplace_back(quoted(line.line.name), line.line.source->reader(csv.unit));
   return csv;
 }
 
@@ -95,7 +96,8 @@ bool LineChart::CsvSource::write(QIODevice& out) const {
   if (out.write(QByteArray("line,") + kUnits[static_cast<int>(unit)] + ",value\n") < 0) return false;
   for (const auto& [name, read] : lines) {
     QString text;
-    for (const ChartColumn& column : read().columns) text += name + ',' + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
+    for (const ChartColumn& column : read().columns)
+      text += name + ',' + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
     if (out.write(text.toUtf8()) < 0) return false;
   }
   return true;

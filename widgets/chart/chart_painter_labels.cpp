@@ -28,7 +28,9 @@ bool endsOutside(const PanelLine& line, const QRectF& plot) {
 std::vector<ChartPainter::Flag> ChartPainter::flags(const QRectF& plot) const {
   std::vector<ChartEvent> events = m_chart.m_events;
   std::stable_sort(events.begin(), events.end(), [](const ChartEvent& a, const ChartEvent& b) { return a.x < b.x; });
-  const auto placeOf = [&](const ChartEvent& event) { return plot.left() + m_chart.m_axis->place(event.x) * plot.width(); };
+  const auto placeOf = [&](const ChartEvent& event) {
+    return plot.left() + m_chart.m_axis->place(event.x) * plot.width();
+  };
   std::vector<Flag> flags;
   for (std::size_t i = 0; i < events.size();) {
     const double at = placeOf(events[i]);

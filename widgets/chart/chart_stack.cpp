@@ -75,8 +75,8 @@ void ChartStack::setMargins(int left, int right) {
   }
 }
 
-// The numbers of the y axes stand whole: panels under each other take the widest, so that their plots stay aligned. In steps, so
-// that a live curve does not make them jump.
+// The numbers of the y axes stand whole: panels under each other take the widest, so that their plots stay aligned. In
+// steps, so that a live curve does not make them jump.
 void ChartStack::fitLabels() {
   int widest = 0;
   const auto room = [&](const LineChart& panel) {

@@ -73,7 +73,8 @@ QString formatSignificant(double value, int digits) {
 
 QString formatShort(double value) {
   if (!std::isfinite(value)) return notFinite(value);
-  if (value == std::floor(value) || std::abs(value) >= 999.5) return std::abs(value) < 1e18 ? formatCount(value) : scientific(value, 3, true);
+  if (value == std::floor(value) || std::abs(value) >= 999.5)
+    return std::abs(value) < 1e18 ? formatCount(value) : scientific(value, 3, true);
   return std::abs(value) < 0.0009995 ? scientific(value, 2, false) : formatSignificant(value, 3);
 }
 

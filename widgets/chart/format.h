@@ -39,7 +39,8 @@ QString formatShape(const std::vector<std::int64_t>& extents);
 QString formatFixed(double value, int decimals);
 // With so many significant digits, never scientific.
 QString formatSignificant(double value, int digits);
-// Any number in a narrow column: 26,746; 0.0331; −12.3; 4.1e-5. Whole numbers as they are, others with three significant digits.
+// Any number in a narrow column: 26,746; 0.0331; −12.3; 4.1e-5. Whole numbers as they are, others with three
+// significant digits.
 QString formatShort(double value);
 
 extern const QString kNarrowSpace;  // U+202F

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTickPitch = 22;  // pixels between numbers of the y axis, at least
 constexpr double kStackBin = 7;    // pixels of a bar of a stack
-constexpr int kLeastPlot = 30;  // below 20 px nothing would be drawn, neither the x axis
+constexpr int kLeastPlot = 30;     // below 20 px nothing would be drawn, neither the x axis
 constexpr int kXNumbersRoom = 46;  // numbers and what they count
 constexpr int kLabelGap = 13;      // between a number of the y axis and the plot, and before it
 
@@ -47,7 +47,10 @@ void LineChart::setTitle(const QString& title, const QString& subtitle) {
 void LineChart::setLines(std::vector<ChartLine> lines) {
   m_lines.clear();
   for (ChartLine& line : lines) {
-    if (line.source) line.source->whenMore([chart = QPointer<LineChart>(this)] { if (chart) chart->refresh(); });
+    if (line.source)
+      line.source->whenMore([chart = QPointer<LineChart>(this)] {
+        if (chart) chart->refresh();
+      });
     m_lines.push_back({std::move(line), {}, {}});
   }
   refresh();
@@ -103,7 +106,9 @@ void LineChart::setMargins(PanelMargins margins) {
   refresh();
 }
 
-QSize LineChart::minimumSizeHint() const { return {260, m_margins.top + kLeastPlot + m_margins.bottom}; }
+QSize LineChart::minimumSizeHint() const {
+  return {260, m_margins.top + kLeastPlot + m_margins.bottom};
+}
 
 void LineChart::setXNumbers(bool shown) {
   m_xNumbers = shown;

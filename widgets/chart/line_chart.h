@@ -63,8 +63,8 @@ class LineChart : public QWidget {
   void setLineEnds(LineEnds ends);
   void setMargins(PanelMargins margins);
   PanelMargins margins() const { return m_margins; }
-  void setXNumbers(bool shown);            // the numbers of the x axis under this panel
-  void setContinued(bool continued);       // another panel stands above: the cursor's line comes down from it
+  void setXNumbers(bool shown);       // the numbers of the x axis under this panel
+  void setContinued(bool continued);  // another panel stands above: the cursor's line comes down from it
   QString emptyText() const { return m_empty; }
   void setEmptyText(const QString& text);  // "No run yet. Train starts one here"
   void setHighlighted(const QString& id);  // drawn thicker, the others at 35 %
@@ -86,9 +86,9 @@ class LineChart : public QWidget {
   // The picture as exported: always light. `size` in logical pixels.
   QImage toImage(QSize size, double ratio = 2) const;
   bool toSvg(const QString& file, QSize size) const;
-  QString toCsv() const;         // every point of every line, never folded
+  QString toCsv() const;               // every point of every line, never folded
   void writeCsv(const QString& file);  // the same beside the window's thread; exported() tells
-  QString cursorValues() const;  // of the cursor, as text for the clipboard
+  QString cursorValues() const;        // of the cursor, as text for the clipboard
   // What commands do (chart_commands.h).
   void moveCursor(int steps);  // to the next or an earlier point of the line that has most of them
   void goToBest();

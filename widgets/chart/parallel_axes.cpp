@@ -12,15 +12,20 @@
 namespace loom {
 namespace {
 
-constexpr double kAbove = 52, kBelow = 46, kBefore = 8, kAfter = 58;  // title and names above; the foot as beside charts
+constexpr double kAbove = 52, kBelow = 46, kBefore = 8,
+                 kAfter = 58;  // title and names above; the foot as beside charts
 constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 8, kApart = 1.5;
-constexpr double kLogFrom = 20;                                  // largest over smallest from which an axis is logarithmic
+constexpr double kLogFrom = 20;  // largest over smallest from which an axis is logarithmic
 
-bool standsAtPlace(const ParallelValue& value) { return value.number && std::isfinite(*value.number); }
+bool standsAtPlace(const ParallelValue& value) {
+  return value.number && std::isfinite(*value.number);
+}
 
 }  // namespace
 
-ParallelAxes::ParallelAxes(QWidget* parent) : QWidget(parent) { setMouseTracking(true); }
+ParallelAxes::ParallelAxes(QWidget* parent) : QWidget(parent) {
+  setMouseTracking(true);
+}
 
 void ParallelAxes::setTitle(const QString& title, const QString& subtitle) {
   m_title = title;
@@ -49,12 +54,15 @@ void ParallelAxes::place() {
     QStringList words;
     for (const ParallelLine& line : m_lines) {
       const ParallelValue& value = line.values[axis];
-      if (standsAtPlace(value)) numbers.push_back(*value.number);
-      else if (!value.number && !words.contains(value.text)) words << value.text;
+      if (standsAtPlace(value))
+        numbers.push_back(*value.number);
+      else if (!value.number && !words.contains(value.text))
+        words << value.text;
     }
     std::sort(words.begin(), words.end(), [](const QString& a, const QString& b) { return naturalLess(b, a); });
     const bool byNumber = !numbers.empty();
-    const auto [low, high] = byNumber ? std::minmax_element(numbers.begin(), numbers.end()) : std::pair{numbers.end(), numbers.end()};
+    const auto [low, high] =
+        byNumber ? std::minmax_element(numbers.begin(), numbers.end()) : std::pair{numbers.end(), numbers.end()};
     const bool logarithmic = byNumber && *low > 0 && *high / *low >= kLogFrom;
     const auto scaled = [&](double value) { return logarithmic ? std::log(value) : value; };
     for (std::size_t line = 0; line < m_lines.size(); ++line) {
@@ -63,28 +71,38 @@ void ParallelAxes::place() {
       if (byNumber) {
         // What is no number stands at the foot, below the least.
         const bool foot = numbers.size() < m_lines.size();
-        const double share = !standsAtPlace(value) ? 0 : *high > *low ? (scaled(*value.number) - scaled(*low)) / (scaled(*high) - scaled(*low)) : 0.5;
+        const double share = !standsAtPlace(value) ? 0
+                             : *high > *low ? (scaled(*value.number) - scaled(*low)) / (scaled(*high) - scaled(*low))
+                                            : 0.5;
         height = !standsAtPlace(value) ? 0 : foot ? 0.1 + 0.9 * share : share;
       } else {
-        height = words.size() > 1 ? static_cast<double>(words.indexOf(value.text)) / static_cast<double>(words.size() - 1) : 0.5;
+        height = words.size() > 1
+                     ? static_cast<double>(words.indexOf(value.text)) / static_cast<double>(words.size() - 1)
+                     : 0.5;
       }
       m_heights[axis][line] = height;
     }
   }
 }
 
-QRectF ParallelAxes::plot() const { return QRectF(rect()).adjusted(kBefore, kAbove, -kAfter, -kBelow); }
+QRectF ParallelAxes::plot() const {
+  return QRectF(rect()).adjusted(kBefore, kAbove, -kAfter, -kBelow);
+}
 
 double ParallelAxes::axisX(std::size_t axis) const {
   const QRectF frame = plot();
-  return m_axes.size() < 2 ? frame.left() : frame.left() + frame.width() * static_cast<double>(axis) / static_cast<double>(m_axes.size() - 1);
+  return m_axes.size() < 2
+             ? frame.left()
+             : frame.left() + frame.width() * static_cast<double>(axis) / static_cast<double>(m_axes.size() - 1);
 }
 
 QPointF ParallelAxes::crossing(std::size_t line, std::size_t axis) const {
   const QRectF frame = plot();
   // Lines that share a value lie beside each other, not over each other.
   const double apart = (static_cast<double>(line) - static_cast<double>(m_lines.size() - 1) / 2) * kApart;
-  return {axisX(axis), std::clamp(frame.bottom() - m_heights[axis][line] * frame.height() + std::clamp(apart, -6.0, 6.0), frame.top() - 6, frame.bottom() + 6)};
+  return {axisX(axis),
+          std::clamp(frame.bottom() - m_heights[axis][line] * frame.height() + std::clamp(apart, -6.0, 6.0),
+                     frame.top() - 6, frame.bottom() + 6)};
 }
 
 QPainterPath ParallelAxes::pathOf(std::size_t line) const {
@@ -111,7 +129,8 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
                    QFontMetricsF(painter.font()).elidedText(m_axes[axis], Qt::ElideRight, room));
   // Each value once, from above; one that would stand on another is left to the tooltip of the table.
   std::vector<std::pair<double, QString>> labels;
-  for (std::size_t line = 0; line < m_lines.size(); ++line) labels.emplace_back(frame.bottom() - m_heights[axis][line] * frame.height(), m_lines[line].values[axis].text);
+  for (std::size_t line = 0; line < m_lines.size(); ++line)
+    labels.emplace_back(frame.bottom() - m_heights[axis][line] * frame.height(), m_lines[line].values[axis].text);
   std::sort(labels.begin(), labels.end());
   painter.setFont(theme.numberFont(FontRole::axis));
   const double height = QFontMetricsF(painter.font()).height();
@@ -120,7 +139,8 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
     if (y - below < height) continue;
     below = y;
     const QString shown = QFontMetricsF(painter.font()).elidedText(text, Qt::ElideMiddle, room - 6);
-    const QRectF box(x + 6, y - height / 2 - (last ? 0 : 9), QFontMetricsF(painter.font()).horizontalAdvance(shown) + 2, height);
+    const QRectF box(x + 6, y - height / 2 - (last ? 0 : 9), QFontMetricsF(painter.font()).horizontalAdvance(shown) + 2,
+                     height);
     painter.fillRect(box, theme.colour(Colour::surface, 0.8));
     painter.setPen(theme.colour(last ? Colour::text : Colour::text2));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, shown);
@@ -138,7 +158,8 @@ void ParallelAxes::paintLine(QPainter& painter, std::size_t line, bool strong) c
   painter.drawPath(pathOf(line));
   painter.setPen(QPen(theme.colour(Colour::surface), 1));
   painter.setBrush(colour);
-  for (std::size_t axis = 0; axis < m_axes.size(); ++axis) painter.drawEllipse(crossing(line, axis), kDotRadius, kDotRadius);
+  for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
+    painter.drawEllipse(crossing(line, axis), kDotRadius, kDotRadius);
 }
 
 void ParallelAxes::paintEvent(QPaintEvent*) {
@@ -152,8 +173,9 @@ void ParallelAxes::paintEvent(QPaintEvent*) {
   const double used = QFontMetricsF(painter.font()).horizontalAdvance(m_title) + 8;
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), 400));
   painter.setPen(theme.colour(Colour::text3));
-  painter.drawText(row.adjusted(used, 0.5, 0, 0.5), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(painter.font()).elidedText(m_subtitle, Qt::ElideRight, std::max(0.0, row.width() - used)));
+  painter.drawText(
+      row.adjusted(used, 0.5, 0, 0.5), Qt::AlignLeft | Qt::AlignVCenter,
+      QFontMetricsF(painter.font()).elidedText(m_subtitle, Qt::ElideRight, std::max(0.0, row.width() - used)));
   if (m_axes.empty() || m_lines.empty() || plot().height() < 20) return;
   for (std::size_t line = 0; line < m_lines.size(); ++line)
     if (m_lines[line].id != m_highlighted) paintLine(painter, line, false);
@@ -178,7 +200,8 @@ void ParallelAxes::mouseMoveEvent(QMouseEvent* event) {
 }
 
 void ParallelAxes::mousePressEvent(QMouseEvent* event) {
-  if (const QString line = lineAt(event->position()); event->button() == Qt::LeftButton && !line.isEmpty()) Q_EMIT lineClicked(line);
+  if (const QString line = lineAt(event->position()); event->button() == Qt::LeftButton && !line.isEmpty())
+    Q_EMIT lineClicked(line);
 }
 
 void ParallelAxes::leaveEvent(QEvent*) {

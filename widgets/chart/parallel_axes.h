@@ -1,6 +1,7 @@
 #pragma once
-// Settings that differ and what came of them: an axis a setting, a line a run in the run's colour, the last axis the result. Values
-// of an axis that are all numbers stand at their place (logarithmic where they span much), others one under the other.
+// Settings that differ and what came of them: an axis a setting, a line a run in the run's colour, the last axis the
+// result. Values of an axis that are all numbers stand at their place (logarithmic where they span much), others one
+// under the other.
 #include <QWidget>
 #include <optional>
 #include <vector>

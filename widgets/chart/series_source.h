@@ -47,10 +47,11 @@ class SeriesSource {
   // At most `width` columns (exact points where there are no more) with from <= x <= to, and the neighbour on either
   // side where there is one, so that a line runs out of the frame rather than ending in it.
   virtual ChartColumns columns(XUnit unit, double from, double to, int width) const = 0;
-  // A function that gives all points, never folded, on the thread that calls it: for what would hold the window up. It outlives the
-  // source and may throw.
+  // A function that gives all points, never folded, on the thread that calls it: for what would hold the window up. It
+  // outlives the source and may throw.
   virtual std::function<ChartColumns()> reader(XUnit unit) const;
-  // `told` is called, by the window's thread, when columns() has more to say than it last did; one is told, the last that asked.
+  // `told` is called, by the window's thread, when columns() has more to say than it last did; one is told, the last
+  // that asked.
   virtual void whenMore(std::function<void()> told) const { m_told = std::move(told); }
 
  protected:

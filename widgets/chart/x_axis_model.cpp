@@ -16,7 +16,8 @@ constexpr double kSmallestShare = 1e-9;  // of the full range: closer than that 
 // As fine as the part of the axis that is seen.
 QString clockText(double seconds, double span) {
   const char* const form = span < 600 ? "HH:mm:ss" : span < 86400 ? "HH:mm" : "d MMM HH:mm";
-  return QLocale::c().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000)), QLatin1String(form));
+  return QLocale::c().toString(QDateTime::fromMSecsSinceEpoch(static_cast<qint64>(seconds * 1000)),
+                               QLatin1String(form));
 }
 
 }  // namespace
@@ -32,11 +33,16 @@ XAxisModel::XAxisModel(QObject* parent) : QObject(parent) {
 
 QString XAxisModel::title() const {
   switch (m_unit) {
-    case XUnit::step: return tr("Step");
-    case XUnit::epoch: return tr("Epoch");
-    case XUnit::samples: return tr("Samples");
-    case XUnit::time: return tr("Time of day");
-    case XUnit::relative: return tr("Time since the start");
+    case XUnit::step:
+      return tr("Step");
+    case XUnit::epoch:
+      return tr("Epoch");
+    case XUnit::samples:
+      return tr("Samples");
+    case XUnit::time:
+      return tr("Time of day");
+    case XUnit::relative:
+      return tr("Time since the start");
   }
   return {};
 }

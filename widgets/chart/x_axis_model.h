@@ -18,10 +18,10 @@ class XAxisModel : public QObject {
   explicit XAxisModel(QObject* parent = nullptr);
 
   XUnit unit() const { return m_unit; }
-  QString title() const;                                      // what it counts: "Epoch"
-  QString label(double x) const;                              // an x as the cursor says it
-  QString tickLabel(double x, const Ticks& ticks) const;      // and as it stands under the axis
-  void setUnit(XUnit unit);  // forgets the zoom
+  QString title() const;                                  // what it counts: "Epoch"
+  QString label(double x) const;                          // an x as the cursor says it
+  QString tickLabel(double x, const Ticks& ticks) const;  // and as it stands under the axis
+  void setUnit(XUnit unit);                               // forgets the zoom
   bool isLogarithmic() const { return m_log; }
   void setLogarithmic(bool on);
 

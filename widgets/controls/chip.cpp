@@ -65,7 +65,8 @@ void Chip::paintEvent(QPaintEvent*) {
   painter.setPen(theme.colour(!isEnabled()             ? Colour::disabled
                               : m_kind == Kind::tinted ? Colour::accentText
                                                        : Colour::text));
-  painter.drawText(QRectF(kChipPadding, 0, width() - 2 * kChipPadding, height()), Qt::AlignVCenter | Qt::AlignLeft, m_text);
+  painter.drawText(QRectF(kChipPadding, 0, width() - 2 * kChipPadding, height()), Qt::AlignVCenter | Qt::AlignLeft,
+                   m_text);
   if (m_removable)
     paintIcon(painter, QStringLiteral("close"), cross(), theme.colour(m_crossHovered ? Colour::text : Colour::text3));
 }

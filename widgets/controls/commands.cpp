@@ -20,11 +20,13 @@ QList<QKeySequence> typedBy(const QKeyEvent& event) {
   const QKeyCombination pressed(event.modifiers() & ~Qt::KeypadModifier, static_cast<Qt::Key>(event.key()));
   QList<QKeySequence> typed{QKeySequence(pressed)};
   if (event.modifiers() & Qt::ShiftModifier) {
-    const std::pair<int, Qt::Key> digits[] = {{Qt::Key_Exclam, Qt::Key_1}, {Qt::Key_At, Qt::Key_2}, {Qt::Key_QuoteDbl, Qt::Key_2}};
+    const std::pair<int, Qt::Key> digits[] = {
+        {Qt::Key_Exclam, Qt::Key_1}, {Qt::Key_At, Qt::Key_2}, {Qt::Key_QuoteDbl, Qt::Key_2}};
     for (const auto& [symbol, digit] : digits)
       if (event.key() == symbol) typed << QKeySequence(QKeyCombination(pressed.keyboardModifiers(), digit));
     // "+" and "?" are typed with Shift here and without it there: their command names the character alone.
-    const bool letterOrDigit = (event.key() >= Qt::Key_A && event.key() <= Qt::Key_Z) || (event.key() >= Qt::Key_0 && event.key() <= Qt::Key_9);
+    const bool letterOrDigit = (event.key() >= Qt::Key_A && event.key() <= Qt::Key_Z) ||
+                               (event.key() >= Qt::Key_0 && event.key() <= Qt::Key_9);
     if (event.key() < 0x100 && !letterOrDigit && event.key() != Qt::Key_Space)
       typed << QKeySequence(QKeyCombination(pressed.keyboardModifiers() & ~Qt::ShiftModifier, pressed.key()));
   }
@@ -73,7 +75,8 @@ QAction* Commands::add(const CommandSpec& spec, QObject* owner, Run run) {
 
 void Commands::forget(const QString& id, const QObject* action) {
   m_order.removeIf([action](const QAction* each) { return each == action; });
-  if (const auto found = m_entries.constFind(id); found != m_entries.cend() && found->action == action) m_entries.erase(found);
+  if (const auto found = m_entries.constFind(id); found != m_entries.cend() && found->action == action)
+    m_entries.erase(found);
 }
 
 QList<QAction*> Commands::ofScope(const QString& scope) const {
@@ -167,8 +170,10 @@ void Commands::setKeys(const QString& id, const QList<QKeySequence>& keys) {
   QStringList texts;
   for (const QKeySequence& key : keys)
     if (!key.isEmpty()) texts << key.toString(QKeySequence::PortableText);
-  if (sequencesOf(texts) == found->spec.keys) m_changed.remove(id);
-  else m_changed.insert(id, texts);
+  if (sequencesOf(texts) == found->spec.keys)
+    m_changed.remove(id);
+  else
+    m_changed.insert(id, texts);
   applyKeys(*found);
   Q_EMIT keysChanged();
 }
@@ -205,7 +210,8 @@ QString Commands::run(const QString& id, const QJsonObject& arguments) {
   // The scope stands in the id too: a page that nobody has looked at yet has no commands.
   const qsizetype dot = id.indexOf('.');
   const QString scope = m_entries.contains(id) ? spec(id).scope : dot < 0 ? QString() : id.left(dot);
-  if (!scope.isEmpty() && m_reach && !m_reach(scope)) return tr("“%1” cannot be run now: its page is not there.").arg(id);
+  if (!scope.isEmpty() && m_reach && !m_reach(scope))
+    return tr("“%1” cannot be run now: its page is not there.").arg(id);
   QAction* const action = find(id);
   if (!action) return tr("There is no command “%1”.").arg(id);
   if (!isPossible(id)) return tr("“%1” is not possible now.").arg(action->text());

@@ -1,6 +1,7 @@
 #pragma once
-// Every command of the program, once: menus, Ctrl+K, the list of shortcuts, the keys that a person changed, recorded lists and tests
-// read this one registry. A command is a QAction with an id, a group, a scope and its usual keys; it goes with its owner. GUI thread only.
+// Every command of the program, once: menus, Ctrl+K, the list of shortcuts, the keys that a person changed, recorded
+// lists and tests read this one registry. A command is a QAction with an id, a group, a scope and its usual keys; it
+// goes with its owner. GUI thread only.
 #include <QAction>
 #include <QHash>
 #include <QJsonArray>
@@ -18,9 +19,9 @@ class QWidget;
 namespace loom {
 
 struct CommandSpec {
-  QString id;                // "network.arrange": stands in what is kept of keys and in recorded lists, so it never changes
-  QString group;             // in menus, search and the list of shortcuts: "Edit"
-  QString text;              // "Arrange"
+  QString id;     // "network.arrange": stands in what is kept of keys and in recorded lists, so it never changes
+  QString group;  // in menus, search and the list of shortcuts: "Edit"
+  QString text;   // "Arrange"
   QList<QKeySequence> keys;  // the usual ones
   // Where the keys hold: empty = the whole window; "network" = while that page is in front; "network/canvas" = while
   // that part of it has the keyboard, which then asks findByKeys(). Keys of one scope and of those around it are
@@ -38,7 +39,8 @@ class Commands : public QObject {
 
  public:
   using Run = std::function<void(const QJsonObject& arguments)>;  // empty arguments: of what is selected
-  // The outer scopes reach the inner ones: brings what a scope needs to the front ("network" = the page). False where it cannot.
+  // The outer scopes reach the inner ones: brings what a scope needs to the front ("network" = the page). False where
+  // it cannot.
   using Reach = std::function<bool(const QString& scope)>;
 
   explicit Commands(QObject* parent = nullptr) : QObject(parent) {}
@@ -51,7 +53,7 @@ class Commands : public QObject {
   QList<QAction*> ofScope(const QString& scope) const;  // that scope alone
   QAction* find(const QString& id) const { return m_entries.contains(id) ? m_entries[id].action : nullptr; }
   static QString idOf(const QAction& action) { return action.objectName(); }
-  const CommandSpec& spec(const QString& id) const;     // of a command that is there
+  const CommandSpec& spec(const QString& id) const;  // of a command that is there
   // The command of this scope whose keys the event has; null where none has.
   QAction* findByKeys(const QString& scope, const QKeyEvent& event) const;
   bool isPossible(const QString& id) const;  // of a command that is there
@@ -77,7 +79,9 @@ class Commands : public QObject {
   QAction* addTo(QMenu& menu, const QString& id, QWidget* part = nullptr, const MenuLine& line = {});
 
   // Keys. What a person changed outlives commands that are not there yet or not any more.
-  const QHash<QString, QStringList>& changedKeys() const { return m_changed; }  // by id, portable text; an empty list: none at all
+  const QHash<QString, QStringList>& changedKeys() const {
+    return m_changed;
+  }  // by id, portable text; an empty list: none at all
   void setChangedKeys(const QHash<QString, QStringList>& changed);
   bool isChanged(const QString& id) const { return m_changed.contains(id); }
   // The first other command that already has one of these keys where both hold; empty where none has.

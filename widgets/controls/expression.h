@@ -12,8 +12,8 @@ struct ExpressionResult {
   QString problem;              // what is wrong, empty when there is a value
 };
 
-// The formulas of engine/base/expression.h, in which a drawing's fields are written too. A word is asked of `variable`; nan and inf
-// are numbers only where `variable` says so. Division by zero is a problem.
+// The formulas of engine/base/expression.h, in which a drawing's fields are written too. A word is asked of `variable`;
+// nan and inf are numbers only where `variable` says so. Division by zero is a problem.
 ExpressionResult evaluateExpression(const QString& text,
                                     const std::function<std::optional<double>(const QString&)>& variable = {});
 

@@ -52,7 +52,8 @@ QSize FlowLayout::minimumSize() const {
 
 int FlowLayout::arrange(const QRect& rect, bool place) const {
   std::vector<QLayoutItem*> items;  // those that are not hidden
-  std::copy_if(m_items.begin(), m_items.end(), std::back_inserter(items), [](const QLayoutItem* each) { return !each->isEmpty(); });
+  std::copy_if(m_items.begin(), m_items.end(), std::back_inserter(items),
+               [](const QLayoutItem* each) { return !each->isEmpty(); });
   int x = rect.left();
   int y = rect.top();
   std::size_t first = 0;

@@ -1,5 +1,6 @@
 #pragma once
-// Lays its items out in lines, as words in a paragraph; every line as high as its highest item, items centred in it. Hidden ones take no room.
+// Lays its items out in lines, as words in a paragraph; every line as high as its highest item, items centred in it.
+// Hidden ones take no room.
 #include <QLayout>
 #include <memory>
 #include <vector>

@@ -64,7 +64,9 @@ void NoticeArea::dismiss() {
   Q_EMIT changed();
 }
 
-bool NoticeArea::offers(const QString& action) const { return !isHidden() && m_run && m_action->text() == action; }
+bool NoticeArea::offers(const QString& action) const {
+  return !isHidden() && m_run && m_action->text() == action;
+}
 
 QString NoticeArea::sentence() const {
   return m_sentence->text();

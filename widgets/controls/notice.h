@@ -18,8 +18,10 @@ class NoticeArea : public QWidget {
   // Stands over `host`, `bottom` pixels above its lower edge (the status bar).
   explicit NoticeArea(QWidget* host, int bottom = 28);
 
-  // Replaces the one that is shown. Without an action only the sentence. A notice ends with its `context`: what the action looks at.
-  void show(const QString& sentence, const QString& action = {}, std::function<void()> run = {}, QObject* context = nullptr);
+  // Replaces the one that is shown. Without an action only the sentence. A notice ends with its `context`: what the
+  // action looks at.
+  void show(const QString& sentence, const QString& action = {}, std::function<void()> run = {},
+            QObject* context = nullptr);
   void dismiss();
   QString sentence() const;
   bool isShowing() const { return isVisible(); }

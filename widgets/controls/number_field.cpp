@@ -73,9 +73,11 @@ void NumberField::setSteppers(bool steppers) {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     for (const int up : {1, -1}) {
-      Button* button = iconButton(up > 0 ? QStringLiteral("chevron-up") : QStringLiteral("chevron-down"), up > 0 ? tr("More") : tr("Less"));
+      Button* button = iconButton(up > 0 ? QStringLiteral("chevron-up") : QStringLiteral("chevron-down"),
+                                  up > 0 ? tr("More") : tr("Less"));
       // Two of them stand in one field: lower than the sheet's buttons.
-      button->setStyleSheet(QStringLiteral("min-width: 22px; max-width: 22px; min-height: 14px; max-height: 14px; padding: 0; border: none;"));
+      button->setStyleSheet(QStringLiteral(
+          "min-width: 22px; max-width: 22px; min-height: 14px; max-height: 14px; padding: 0; border: none;"));
       button->setIconSize({12, 12});
       button->setFocusPolicy(Qt::NoFocus);  // the keys Up and Down do the same
       button->setCursor(Qt::ArrowCursor);
@@ -198,7 +200,8 @@ void NumberField::paintEvent(QPaintEvent* event) {
   QPainter painter(this);
   painter.setFont(m_computed.isEmpty() ? theme.font(FontRole::label) : theme.numberFont(FontRole::label));
   painter.setPen(theme.colour(isEnabled() ? Colour::text3 : Colour::disabled));
-  painter.drawText(QRectF(rect()).adjusted(0, 0, m_steppers ? -33 : -9, 0), Qt::AlignVCenter | Qt::AlignRight, suffix());
+  painter.drawText(QRectF(rect()).adjusted(0, 0, m_steppers ? -33 : -9, 0), Qt::AlignVCenter | Qt::AlignRight,
+                   suffix());
 }
 
 void NumberField::keyPressEvent(QKeyEvent* event) {

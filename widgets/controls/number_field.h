@@ -28,7 +28,7 @@ class NumberField : public QLineEdit {
 
   void setUnit(const QString& unit);
   void setLimits(std::optional<double> low, std::optional<double> high);  // for stepping alone: typing may exceed them
-  void setGrouped(bool grouped);   // "4,096" while nobody types in it
+  void setGrouped(bool grouped);                                          // "4,096" while nobody types in it
   void setSteppers(bool steppers);  // two small buttons at the right end do what Up and Down do
   void setVariables(std::function<std::optional<double>(const QString&)> variable);
   // Words that are no number are asked of them; what the symbols know is kept as an expression.

@@ -26,10 +26,11 @@ QPoint middleOf(const QWidget* window, QSize card) {
 }
 }  // namespace
 
-// Qt::Popup closes itself on a click elsewhere and takes the keyboard; the window is translucent for the shadow. A card that stays is a
-// child: what lies under its shadow is painted by its window, on every platform.
+// Qt::Popup closes itself on a click elsewhere and takes the keyboard; the window is translucent for the shadow. A card
+// that stays is a child: what lies under its shadow is painted by its window, on every platform.
 Popover::Popover(QWidget* parent, Closes closes)
-    : QWidget(parent, closes == Closes::byHand ? Qt::Widget : Qt::Popup | Qt::FramelessWindowHint | Qt::NoDropShadowWindowHint),
+    : QWidget(parent,
+              closes == Closes::byHand ? Qt::Widget : Qt::Popup | Qt::FramelessWindowHint | Qt::NoDropShadowWindowHint),
       m_shadow(stays() || isComposited() ? shadowMargin(Elevation::menu) : 0) {
   setAttribute(Qt::WA_TranslucentBackground, m_shadow > 0 && !stays());
   if (stays()) {
@@ -78,7 +79,8 @@ void Popover::openOver(QWidget* window) {
 
 // A card that stays keeps the middle of its window.
 bool Popover::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == parent() && event->type() == QEvent::Resize && stays() && isVisible()) move(middleOf(parentWidget(), size()));
+  if (watched == parent() && event->type() == QEvent::Resize && stays() && isVisible())
+    move(middleOf(parentWidget(), size()));
   return QWidget::eventFilter(watched, event);
 }
 
@@ -99,7 +101,8 @@ void Popover::openAt(QWidget* anchor) {
 
 void Popover::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  paintCard(painter, QRectF(rect()).adjusted(m_shadow, m_shadow, -m_shadow, -m_shadow), Theme::of(this).radius(Radius::card), Elevation::menu);
+  paintCard(painter, QRectF(rect()).adjusted(m_shadow, m_shadow, -m_shadow, -m_shadow),
+            Theme::of(this).radius(Radius::card), Elevation::menu);
 }
 
 // Without a shadow the corners are cut off instead of shone through.

@@ -1,8 +1,8 @@
 #pragma once
 // A card that opens beside what was clicked and closes by Esc, a click elsewhere, or losing the focus. It never stops
 // the program (nothing modal). The content goes into contentLayout().
-// One that stays (`Closes::byHand`) is a part of its window instead: it has a cross, Esc closes it while it has the keyboard, and what
-// lies beside it can be worked with. For what a person has to read and did not ask for by a click.
+// One that stays (`Closes::byHand`) is a part of its window instead: it has a cross, Esc closes it while it has the
+// keyboard, and what lies beside it can be worked with. For what a person has to read and did not ask for by a click.
 #include <QPointer>
 #include <QWidget>
 

@@ -99,7 +99,8 @@ void StatusLabel::paintEvent(QPaintEvent*) {
   paintStatus(painter, m_status, QRectF(left, (height() - kShape) / 2.0, kShape, kShape), colour, m_turn);
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), m_look == Look::pill ? 600 : 500));
   painter.setPen(colour);
-  painter.drawText(QRectF(rect()).adjusted(left + kShape + kIconGap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, words());
+  painter.drawText(QRectF(rect()).adjusted(left + kShape + kIconGap, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                   words());
 }
 
 }  // namespace loom

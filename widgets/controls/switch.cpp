@@ -89,8 +89,8 @@ void Switch::paintEvent(QPaintEvent*) {
   if (const QString label = words(); !label.isEmpty()) {
     painter.setFont(theme.font(FontRole::body));
     painter.setPen(theme.colour(isEnabled() ? Colour::text2 : Colour::disabled));
-    painter.drawText(QRectF(kWidth + kTextGap, 0, width() - kWidth - kTextGap, height()), Qt::AlignVCenter | Qt::AlignLeft,
-                     label);
+    painter.drawText(QRectF(kWidth + kTextGap, 0, width() - kWidth - kTextGap, height()),
+                     Qt::AlignVCenter | Qt::AlignLeft, label);
   }
 }
 

@@ -14,7 +14,9 @@ QLabel* makeLabel(const char* kind, const QString& text, QWidget* parent, Wrap w
   return label;
 }
 
-QString singular(const QString& several) { return QString::fromStdString(singular(several.toStdString())); }
+QString singular(const QString& several) {
+  return QString::fromStdString(singular(several.toStdString()));
+}
 
 QString counted(qint64 count, const QString& several) {
   return QLocale(QLocale::English).toString(count) + QLatin1Char(' ') + (count == 1 ? singular(several) : several);
@@ -22,7 +24,8 @@ QString counted(qint64 count, const QString& several) {
 
 QFrame* hairline(Qt::Orientation orientation, QWidget* parent) {
   auto* line = new QFrame(parent);
-  line->setProperty("kind", orientation == Qt::Horizontal ? QStringLiteral("hairline") : QStringLiteral("hairlineVertical"));
+  line->setProperty("kind",
+                    orientation == Qt::Horizontal ? QStringLiteral("hairline") : QStringLiteral("hairlineVertical"));
   return line;
 }
 

@@ -8,8 +8,8 @@ namespace loom {
 
 enum class Wrap { no, yes };
 
-// Plain text, never markup: names and paths of a person stand in it. Kinds: "title", "heading", "section", "label", "field", "hint",
-// "caption", "number", "error", "warning".
+// Plain text, never markup: names and paths of a person stand in it. Kinds: "title", "heading", "section", "label",
+// "field", "hint", "caption", "number", "error", "warning".
 QLabel* makeLabel(const char* kind, const QString& text = {}, QWidget* parent = nullptr, Wrap wrap = Wrap::no);
 
 // "1 node", "42,240 nodes": the word as it is of several.

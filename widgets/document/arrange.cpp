@@ -14,20 +14,24 @@ namespace loom {
 
 namespace {
 
-constexpr double kTrack = 12;          // between two wires that run across
+constexpr double kTrack = 12;  // between two wires that run across
 constexpr double kBetweenParts = 72;
 
-// Distances from the centres of each rank to those of the next: a straight wire takes the pitch, wires that run across need a
-// track each.
+// Distances from the centres of each rank to those of the next: a straight wire takes the pitch, wires that run across
+// need a track each.
 std::vector<double> pitches(const LayeredGraph& graph) {
   std::vector<std::set<std::pair<int, double>>> across(graph.layers.size());
   for (const LayeredEdge& edge : graph.edges) {
-    const LayeredVertex &from = graph.vertices[static_cast<std::size_t>(edge.from)], &to = graph.vertices[static_cast<std::size_t>(edge.to)];
-    if (std::abs(from.x + edge.fromPin - to.x - edge.toPin) > 1) across[static_cast<std::size_t>(from.rank)].emplace(edge.from, edge.fromPin);
+    const LayeredVertex &from = graph.vertices[static_cast<std::size_t>(edge.from)],
+                        &to = graph.vertices[static_cast<std::size_t>(edge.to)];
+    if (std::abs(from.x + edge.fromPin - to.x - edge.toPin) > 1)
+      across[static_cast<std::size_t>(from.rank)].emplace(edge.from, edge.fromPin);
   }
   std::vector<double> found;
   for (const auto& tracks : across)
-    found.push_back(tracks.empty() ? kPitch : kPitch + kGrid + kTrack * static_cast<double>(std::min<std::size_t>(tracks.size(), 6)));
+    found.push_back(tracks.empty()
+                        ? kPitch
+                        : kPitch + kGrid + kTrack * static_cast<double>(std::min<std::size_t>(tracks.size(), 6)));
   return found;
 }
 
@@ -43,7 +47,8 @@ ArrangeTask arrangeTask(const Drawing& drawing) {
     const auto from = drawing.index.from(i), to = drawing.index.to(i);
     if (from == NetworkIndex::kNone || to == NetworkIndex::kNone || from == to) continue;
     const Node &source = network.nodes[from], &target = network.nodes[to];
-    task.wires.push_back({static_cast<int>(from), static_cast<int>(to), outputPin(drawing.project, source, network.edges[i].from.port).x() - source.x,
+    task.wires.push_back({static_cast<int>(from), static_cast<int>(to),
+                          outputPin(drawing.project, source, network.edges[i].from.port).x() - source.x,
                           inputPin(drawing, i).x() - target.x});
   }
   return task;
@@ -69,7 +74,8 @@ std::map<std::string, QPointF> arranged(const ArrangeTask& task, const std::atom
     for (std::size_t rank = 0; rank < part.layers.size(); ++rank) {
       for (const int index : part.layers[rank]) {
         const LayeredVertex& vertex = part.vertices[static_cast<std::size_t>(index)];
-        if (!vertex.bend()) places[task.cards[static_cast<std::size_t>(vertex.card)].id] = {snapped(left + vertex.x - low), y};
+        if (!vertex.bend())
+          places[task.cards[static_cast<std::size_t>(vertex.card)].id] = {snapped(left + vertex.x - low), y};
       }
       y += below[rank];
     }
@@ -80,7 +86,9 @@ std::map<std::string, QPointF> arranged(const ArrangeTask& task, const std::atom
   return places;
 }
 
-std::map<std::string, QPointF> arranged(const Network& network) { return arranged(Drawing{kNoUnits, network, NetworkIndex(network)}); }
+std::map<std::string, QPointF> arranged(const Network& network) {
+  return arranged(Drawing{kNoUnits, network, NetworkIndex(network)});
+}
 
 namespace {
 
@@ -128,7 +136,9 @@ void placeUnplaced(const Project& project, Network& network) {
 
 }  // namespace
 
-void placeUnplaced(Network& network) { placeUnplaced(kNoUnits, network); }
+void placeUnplaced(Network& network) {
+  placeUnplaced(kNoUnits, network);
+}
 
 void placeUnplaced(Project& project) {
   for (Network& network : project.networks) placeUnplaced(project, network);

@@ -1,9 +1,9 @@
 #pragma once
-// Work beside the window's thread that nobody ever waits for. It knows its owner by name alone: what it posts arrives on the window's
-// thread while the owner is there and has not cancelled, and is dropped otherwise. What it reads it brings along as copies.
+// Work beside the window's thread that nobody ever waits for. It knows its owner by name alone: what it posts arrives
+// on the window's thread while the owner is there and has not cancelled, and is dropped otherwise. What it reads it
+// brings along as copies.
 #include <QCoreApplication>
 #include <QPointer>
-
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -26,9 +26,12 @@ class Background {
 
   // From any thread. The way leads over the application: only the window's thread looks whether the owner still is.
   void post(std::function<void(Owner&)> done) const {
-    QMetaObject::invokeMethod(QCoreApplication::instance(), [owner = m_owner, cancelled = m_cancelled, done = std::move(done)] {
-      if (owner && !*cancelled) done(*owner);
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(),
+        [owner = m_owner, cancelled = m_cancelled, done = std::move(done)] {
+          if (owner && !*cancelled) done(*owner);
+        },
+        Qt::QueuedConnection);
   }
 
  private:

@@ -7,15 +7,19 @@ namespace loom {
 
 namespace {
 
-// Mean advance of Inter at 13 px semi-bold, taken a little wide: a name that is cut costs more than 48 px. The type yields to
-// the name, so it does not count.
+// Mean advance of Inter at 13 px semi-bold, taken a little wide: a name that is cut costs more than 48 px. The type
+// yields to the name, so it does not count.
 constexpr double kTitleAdvance = 7.6;
 constexpr double kBesideTitle = 41 + 10;  // icon field, right margin
 
 }  // namespace
 
-double snapped(double value) { return std::round(value / kGrid) * kGrid; }
-QPointF snapped(QPointF point) { return {snapped(point.x()), snapped(point.y())}; }
+double snapped(double value) {
+  return std::round(value / kGrid) * kGrid;
+}
+QPointF snapped(QPointF point) {
+  return {snapped(point.x()), snapped(point.y())};
+}
 
 double cardWidth(const Node& node) {
   const double needed = kBesideTitle + kTitleAdvance * static_cast<double>(node.id.size());
@@ -30,7 +34,9 @@ QRectF cardRect(const Node& node) {
 std::vector<PinSlot> inputSlots(const Drawing& drawing, NetworkIndex::Position at) {
   std::vector<PinSlot> pins;
   const auto wires = drawing.index.into(at);
-  const auto portOf = [&](NetworkIndex::Position wire) -> const std::string& { return drawing.network.edges[wire].to.port; };
+  const auto portOf = [&](NetworkIndex::Position wire) -> const std::string& {
+    return drawing.network.edges[wire].to.port;
+  };
   if (const auto ports = drawnPorts(drawing.project, drawing.network.nodes[at]))
     for (const Port& port : ports->inputs) {
       const auto count = std::count_if(wires.begin(), wires.end(), [&](auto wire) { return portOf(wire) == port.key; });
@@ -74,7 +80,8 @@ QPointF inputPin(const Drawing& drawing, std::size_t wire) {
   for (const auto other : drawing.index.into(at))
     if (other < wire && drawing.network.edges[other].to.port == port) ++slot;
   for (std::size_t i = 0; i < pins.size(); ++i)
-    if (pins[i].port == port && (!pins[i].several || pins[i].slot == slot)) return {pinX(card, i, pins.size()), card.top()};
+    if (pins[i].port == port && (!pins[i].several || pins[i].slot == slot))
+      return {pinX(card, i, pins.size()), card.top()};
   return {card.center().x(), card.top()};
 }
 

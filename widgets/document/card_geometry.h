@@ -1,11 +1,10 @@
 #pragma once
-// Where a card and its pins stand: needed by the canvas, which draws them, and by arranging, which spaces them. Plain numbers,
-// no fonts: the same project is arranged alike on every machine.
-#include <string>
-#include <vector>
-
+// Where a card and its pins stand: needed by the canvas, which draws them, and by arranging, which spaces them. Plain
+// numbers, no fonts: the same project is arranged alike on every machine.
 #include <QPointF>
 #include <QRectF>
+#include <string>
+#include <vector>
 
 #include "widgets/document/drawing.h"
 
@@ -37,7 +36,9 @@ std::vector<PinSlot> outputSlots(const Project& project, const Node& node);
 // x of pin `index` of `count` on a card: spread evenly.
 double pinX(const QRectF& card, std::size_t index, std::size_t count);
 QPointF outputPin(const Project& project, const Node& node, const std::string& port);
-inline QPointF outputPin(const Node& node, const std::string& port) { return outputPin(kNoUnits, node, port); }  // of a layer
+inline QPointF outputPin(const Node& node, const std::string& port) {
+  return outputPin(kNoUnits, node, port);
+}  // of a layer
 // Where a wire ends, by its position in Network::edges; its node must be there.
 QPointF inputPin(const Drawing& drawing, std::size_t wire);
 

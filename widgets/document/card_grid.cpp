@@ -11,7 +11,8 @@ CardGrid::Cells CardGrid::cellsOf(const QRectF& rect) const {
     const int whole = static_cast<int>(place);
     return whole - (place < whole);
   };
-  return {cell(rect.left(), m_across), cell(rect.top(), m_down), cell(rect.right(), m_across), cell(rect.bottom(), m_down)};
+  return {cell(rect.left(), m_across), cell(rect.top(), m_down), cell(rect.right(), m_across),
+          cell(rect.bottom(), m_down)};
 }
 
 void CardGrid::clear() {

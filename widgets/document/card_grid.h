@@ -15,10 +15,13 @@ class CardGrid {
   void clear();
   void put(std::size_t card, const QRectF& rect);  // anew where it stood elsewhere
   void take(std::size_t card);
-  QRectF rect(std::size_t card) const { return card < m_rects.size() ? m_rects[card] : QRectF(); }  // null for one that is not here
+  QRectF rect(std::size_t card) const {
+    return card < m_rects.size() ? m_rects[card] : QRectF();
+  }                       // null for one that is not here
   QRectF bounds() const;  // around all; null where there is none
 
-  // Calls `visit(card, rect)` for each card whose rectangle may touch this one, at least all that do, each once; until it answers true.
+  // Calls `visit(card, rect)` for each card whose rectangle may touch this one, at least all that do, each once; until
+  // it answers true.
   template <class Visit>
   bool any(const QRectF& area, Visit visit) const {
     const Cells cells = cellsOf(area);
@@ -62,7 +65,9 @@ class CardGrid {
     bool left, top;  // the first of its card's cells from left to right, and from top to bottom
   };
   Cells cellsOf(const QRectF& rect) const;
-  static std::uint64_t key(int x, int y) { return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) | static_cast<std::uint32_t>(y); }
+  static std::uint64_t key(int x, int y) {
+    return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(x)) << 32) | static_cast<std::uint32_t>(y);
+  }
   // Where the cell is, or would come; the table has room.
   std::size_t slotOf(std::uint64_t key) const {
     std::size_t slot = (key * 0x9e3779b97f4a7c15) >> m_shift;

@@ -26,23 +26,29 @@ void put(Node& node, const std::string& key, const Json& value) {
 
 }  // namespace
 
-Outcome ProjectDocument::setField(const std::string& network, const std::string& id, const std::string& key, const Json& value) {
+Outcome ProjectDocument::setField(const std::string& network, const std::string& id, const std::string& key,
+                                  const Json& value) {
   const Node* drawn = node(network, id);
   if (drawn == nullptr) return Outcome::refused(tr("%1 is not in this network").arg(q(id)));
-  editDrawing(tr("Set %1 of %2").arg(labelOf(*drawn, key), q(id)), network,
-              [&](DrawingEdit& edit) { edit.change(id, [&](Node& changed) { put(changed, key, value); }); },
-              QStringLiteral("field %1/%2/%3").arg(q(network), q(id), q(key)));
+  editDrawing(
+      tr("Set %1 of %2").arg(labelOf(*drawn, key), q(id)), network,
+      [&](DrawingEdit& edit) { edit.change(id, [&](Node& changed) { put(changed, key, value); }); },
+      QStringLiteral("field %1/%2/%3").arg(q(network), q(id), q(key)));
   return Outcome::done();
 }
 
-void ProjectDocument::setFieldOfMany(const std::string& network, const std::vector<std::string>& ids, const std::string& key, const Json& value) {
+void ProjectDocument::setFieldOfMany(const std::string& network, const std::vector<std::string>& ids,
+                                     const std::string& key, const Json& value) {
   const Node* first = ids.empty() ? nullptr : node(network, ids.front());
   if (first == nullptr) return;
   QString nodes;
   for (const std::string& id : ids) nodes += QLatin1Char(' ') + q(id);
-  editDrawing(tr("Set %1 of %2 nodes").arg(labelOf(*first, key)).arg(ids.size()), network, [&](DrawingEdit& edit) {
-    for (const std::string& id : ids) edit.change(id, [&](Node& changed) { put(changed, key, value); });
-  }, QStringLiteral("field %1/%2/%3").arg(q(network), nodes, q(key)));
+  editDrawing(
+      tr("Set %1 of %2 nodes").arg(labelOf(*first, key)).arg(ids.size()), network,
+      [&](DrawingEdit& edit) {
+        for (const std::string& id : ids) edit.change(id, [&](Node& changed) { put(changed, key, value); });
+      },
+      QStringLiteral("field %1/%2/%3").arg(q(network), nodes, q(key)));
 }
 
 void ProjectDocument::resetField(const std::string& network, const std::string& id, const std::string& key) {
@@ -54,8 +60,9 @@ void ProjectDocument::resetField(const std::string& network, const std::string& 
 
 Outcome ProjectDocument::setShares(const std::string& network, const std::string& id, const std::string& other) {
   if (id == other) return Outcome::refused(tr("%1 has its own parameters already").arg(q(id)));
-  editDrawing(other.empty() ? tr("Give %1 its own parameters").arg(q(id)) : tr("Share parameters of %1 with %2").arg(q(other), q(id)), network,
-              [&](DrawingEdit& edit) { edit.change(id, [&](Node& node) { node.shares = other; }); });
+  editDrawing(other.empty() ? tr("Give %1 its own parameters").arg(q(id))
+                            : tr("Share parameters of %1 with %2").arg(q(other), q(id)),
+              network, [&](DrawingEdit& edit) { edit.change(id, [&](Node& node) { node.shares = other; }); });
   return Outcome::done();
 }
 
@@ -93,17 +100,25 @@ Outcome ProjectDocument::applyRemedy(const Problem& problem) {
   const Remedy& remedy = problem.remedy;
   const std::string& drawing = remedy.network.empty() ? problem.network : remedy.network;
   const std::string& key = remedy.field.empty() ? problem.field : remedy.field;
-  const std::string& node = remedy.node.empty() ? problem.node : remedy.node;  // it may lie at another node than the fault
+  const std::string& node =
+      remedy.node.empty() ? problem.node : remedy.node;  // it may lie at another node than the fault
   switch (remedy.kind) {
-    case Remedy::Kind::none: return Outcome::refused(tr("Nothing mends this by itself"));
+    case Remedy::Kind::none:
+      return Outcome::refused(tr("Nothing mends this by itself"));
     case Remedy::Kind::renameLayer:
       return remedy.value.is_string() ? setLayer(drawing, node, remedy.value.get<std::string>())
                                       : Outcome::refused(tr("The remedy names no layer"));
-    case Remedy::Kind::removeEdge: removeWires(drawing, {remedy.edge}); return Outcome::done();
-    case Remedy::Kind::addEdge: return addWire(drawing, remedy.edge);
-    case Remedy::Kind::addNodes: addNodes(q(remedy.label), drawing, remedy); return Outcome::done();
+    case Remedy::Kind::removeEdge:
+      removeWires(drawing, {remedy.edge});
+      return Outcome::done();
+    case Remedy::Kind::addEdge:
+      return addWire(drawing, remedy.edge);
+    case Remedy::Kind::addNodes:
+      addNodes(q(remedy.label), drawing, remedy);
+      return Outcome::done();
     case Remedy::Kind::setField:
-    case Remedy::Kind::removeField: break;
+    case Remedy::Kind::removeField:
+      break;
   }
   const Json value = remedy.kind == Remedy::Kind::setField ? remedy.value : Json();
   if (!node.empty()) return setField(drawing, node, key, value);

@@ -1,8 +1,7 @@
 // ProjectDocument: its file, what other programs do to it, and what a crash leaves.
-#include <algorithm>
-
 #include <QFileInfo>
 #include <QSignalBlocker>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -15,7 +14,8 @@ namespace loom {
 namespace {
 
 bool hasErrors(const std::vector<Problem>& problems) {
-  return std::any_of(problems.begin(), problems.end(), [](const Problem& problem) { return problem.severity == Severity::error; });
+  return std::any_of(problems.begin(), problems.end(),
+                     [](const Problem& problem) { return problem.severity == Severity::error; });
 }
 
 }  // namespace
@@ -125,7 +125,8 @@ Outcome ProjectDocument::reload() {
     return Outcome::refused(QString::fromUtf8(error.what()));
   }
   if (!read.readable)
-    return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(m_path) : QString::fromStdString(read.problems.front().message));
+    return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(m_path)
+                                                  : QString::fromStdString(read.problems.front().message));
   placeUnplaced(read.project);
   replace(tr("Reload"), std::move(read.project));
   m_diskText = std::move(text);
@@ -146,8 +147,9 @@ Outcome ProjectDocument::save(Overwrite foreignChanges) {
   if (foreignChanges == Overwrite::refuse && QFileInfo::exists(m_path)) {
     try {
       if (readFile(toPath(m_path)) != m_diskText) {
-        setSaveState(SaveState::failed, tr("%1 was changed by another program: overwrite it, reload it, or save elsewhere")
-                                            .arg(QFileInfo(m_path).fileName()));
+        setSaveState(SaveState::failed,
+                     tr("%1 was changed by another program: overwrite it, reload it, or save elsewhere")
+                         .arg(QFileInfo(m_path).fileName()));
         return Outcome::refused(m_saveProblem);
       }
     } catch (const Error& error) {
@@ -257,9 +259,11 @@ void ProjectDocument::writeRecovery() {
   m_autosave.stop();
   if (!isModified()) return;
   // Ten thousand nodes take longer to write out than a window may wait: a copy is made here, the text there.
-  m_recovery.write([project = m_project] { return writeProject(project); }, [this](const QString& reason) {
-    QMetaObject::invokeMethod(this, [this, reason] { setSaveState(SaveState::failed, reason); }, Qt::QueuedConnection);
-  });
+  m_recovery.write([project = m_project] { return writeProject(project); },
+                   [this](const QString& reason) {
+                     QMetaObject::invokeMethod(
+                         this, [this, reason] { setSaveState(SaveState::failed, reason); }, Qt::QueuedConnection);
+                   });
 }
 
 }  // namespace loom

@@ -23,8 +23,9 @@ QString named(const std::vector<std::string>& ids) {
 }
 
 QString badId(const std::string& id) {
-  return id.empty() ? ProjectDocument::tr("A name cannot be empty")
-                    : ProjectDocument::tr("'%1' is no name: letters, digits, '_' and '-', beginning with a letter").arg(q(id));
+  return id.empty()
+             ? ProjectDocument::tr("A name cannot be empty")
+             : ProjectDocument::tr("'%1' is no name: letters, digits, '_' and '-', beginning with a letter").arg(q(id));
 }
 
 using PlacesInOrder = std::vector<std::pair<std::size_t, QPointF>>;  // of nodes by their positions
@@ -95,9 +96,12 @@ std::string ProjectDocument::addNode(const AddRequest& request) {
   if ((layer == nullptr && unit == nullptr) || !before) return {};
   if (unit != nullptr && contains(m_project, unit->name, request.network)) return {};  // a unit inside itself
   Node node;
-  node.id = unit != nullptr ? before->network.freeId(q(unit->name).toLower().toStdString()) : before->network.freeId(*layer);
-  if (unit != nullptr) node.unit = unit->name;
-  else node.layer = layer->entry.id;
+  node.id =
+      unit != nullptr ? before->network.freeId(q(unit->name).toLower().toStdString()) : before->network.freeId(*layer);
+  if (unit != nullptr)
+    node.unit = unit->name;
+  else
+    node.layer = layer->entry.id;
   const NodePorts ports = portsOf(m_project, node);
   node.values = request.values;
   node.placed = true;
@@ -122,8 +126,10 @@ std::string ProjectDocument::addNode(const AddRequest& request) {
       insertAfter(edit, node.id, request.after);
     } else {
       // A wire dropped on nothing: its other end is whichever pin of the new card fits first.
-      if (request.from && !ports.inputs.empty()) loom::connect(edit, {*request.from, {node.id, ports.inputs.front().key}});
-      if (request.to && !ports.outputs.empty()) loom::connect(edit, {{node.id, ports.outputs.front().key}, *request.to});
+      if (request.from && !ports.inputs.empty())
+        loom::connect(edit, {*request.from, {node.id, ports.inputs.front().key}});
+      if (request.to && !ports.outputs.empty())
+        loom::connect(edit, {{node.id, ports.outputs.front().key}, *request.to});
     }
     const auto place = edit.index().node(node.id);
     const bool inserted = edit.network().edges.size() == wires + 1 && !edit.index().outOf(place).empty() && !request.to;
@@ -147,8 +153,10 @@ void ProjectDocument::addNodes(const QString& text, const std::string& network, 
       for (const Edge& edge : remedy.edges) {
         const Node* above = edge.to.node == node.id ? edit.find(edge.from.node) : nullptr;
         const Node* reader = edge.from.node == node.id ? edit.find(edge.to.node) : nullptr;
-        if (above != nullptr) added.x = above->x, added.y = above->y + kPitch;
-        else if (reader != nullptr) added.x = reader->x + kCardWidth + 4 * kGrid, added.y = reader->y - kPitch;
+        if (above != nullptr)
+          added.x = above->x, added.y = above->y + kPitch;
+        else if (reader != nullptr)
+          added.x = reader->x + kCardWidth + 4 * kGrid, added.y = reader->y - kPitch;
       }
       setPlace(added, freePlace(edit.drawing(), added));
       edit.addNode(std::move(added));
@@ -163,13 +171,15 @@ Outcome ProjectDocument::insertInto(const std::string& network, const std::strin
   if (place == NetworkIndex::kNone) return Outcome::refused(tr("%1 is not in this network").arg(q(id)));
   if (inputSlots(*before, place).empty() || outputSlots(m_project, before->network.nodes[place]).empty())
     return Outcome::refused(tr("%1 cannot stand in a wire: it needs an input and an output").arg(q(id)));
-  if (!before->index.into(place).empty() || !before->index.outOf(place).empty()) return Outcome::refused(tr("%1 has wires already").arg(q(id)));
+  if (!before->index.into(place).empty() || !before->index.outOf(place).empty())
+    return Outcome::refused(tr("%1 has wires already").arg(q(id)));
   editDrawing(tr("Insert %1").arg(q(id)), network, [&](DrawingEdit& edit) {
     edit.freezePlaces();
     const QPointF wanted = snapped(at);
     edit.move(id, wanted.x(), wanted.y());
     loom::insertInto(edit, id, edge);
-    if (const Node *from = edit.find(edge.from.node), *to = edit.find(edge.to.node); from != nullptr && to != nullptr && from->group == to->group)
+    if (const Node* from = edit.find(edge.from.node), *to = edit.find(edge.to.node);
+        from != nullptr && to != nullptr && from->group == to->group)
       edit.change(id, [group = from->group](Node& node) { node.group = group; });
     seatBelow(edit, id, edge.from.node);
     moveDownBehind(edit, id);
@@ -190,24 +200,28 @@ void ProjectDocument::removeNodes(const std::string& network, const std::vector<
   });
 }
 
-void ProjectDocument::moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture, const std::string& group) {
+void ProjectDocument::moveNodes(const std::string& network, const std::map<std::string, QPointF>& places, int gesture,
+                                const std::string& group) {
   std::vector<std::string> ids;
   for (const auto& [id, place] : places) ids.push_back(id);
   const QString key = gesture == 0 ? QString() : QStringLiteral("move %1 %2").arg(q(network)).arg(gesture);
-  editDrawing(tr("Move %1").arg(named(ids)), network, [&](DrawingEdit& edit) {
-    edit.freezePlaces();
-    moveAll(edit, places);
-    for (const auto& [id, place] : places) {
-      const Comment* known = edit.network().comment(id);
-      if (known == nullptr) continue;
-      for (Comment& comment : edit.comments())
-        if (comment.id == id) comment.x = place.x(), comment.y = place.y();
-    }
-    if (group.empty()) return;
-    for (const auto& [id, place] : places)
-      if (edit.find(id) != nullptr) edit.change(id, [&](Node& node) { node.group = group; });
-    dropEmptyGroups(edit);
-  }, key);
+  editDrawing(
+      tr("Move %1").arg(named(ids)), network,
+      [&](DrawingEdit& edit) {
+        edit.freezePlaces();
+        moveAll(edit, places);
+        for (const auto& [id, place] : places) {
+          const Comment* known = edit.network().comment(id);
+          if (known == nullptr) continue;
+          for (Comment& comment : edit.comments())
+            if (comment.id == id) comment.x = place.x(), comment.y = place.y();
+        }
+        if (group.empty()) return;
+        for (const auto& [id, place] : places)
+          if (edit.find(id) != nullptr) edit.change(id, [&](Node& node) { node.group = group; });
+        dropEmptyGroups(edit);
+      },
+      key);
 }
 
 void ProjectDocument::arrange(const std::string& name, const std::function<void()>& done) {
@@ -267,14 +281,16 @@ Outcome ProjectDocument::mayWire(const std::string& network, const Edge& edge) c
 Outcome ProjectDocument::addWire(const std::string& network, const Edge& edge) {
   const Outcome may = mayWire(network, edge);
   if (!may) return may;
-  editDrawing(tr("Wire %1 to %2").arg(q(edge.from.node), q(edge.to.node)), network, [&](DrawingEdit& edit) { loom::connect(edit, edge); });
+  editDrawing(tr("Wire %1 to %2").arg(q(edge.from.node), q(edge.to.node)), network,
+              [&](DrawingEdit& edit) { loom::connect(edit, edge); });
   return may;
 }
 
 void ProjectDocument::removeWires(const std::string& network, const std::vector<Edge>& edges) {
   if (edges.empty()) return;
-  const QString what = edges.size() == 1 ? tr("the wire from %1 to %2").arg(q(edges.front().from.node), q(edges.front().to.node))
-                                         : tr("%1 wires").arg(edges.size());
+  const QString what = edges.size() == 1
+                           ? tr("the wire from %1 to %2").arg(q(edges.front().from.node), q(edges.front().to.node))
+                           : tr("%1 wires").arg(edges.size());
   editDrawing(tr("Remove %1").arg(what), network, [&](DrawingEdit& edit) { loom::removeWires(edit, edges); });
 }
 
@@ -323,7 +339,8 @@ std::vector<std::string> ProjectDocument::pasteNodes(const std::string& name, st
         card.right() >= come.left() && card.bottom() >= come.top())
       grid.put(i, card);
   const auto hidden = [&] {
-    return std::any_of(coming.nodes.begin(), coming.nodes.end(), [&](const Node& node) { return grid.touches(cardRect(node)); });
+    return std::any_of(coming.nodes.begin(), coming.nodes.end(),
+                       [&](const Node& node) { return grid.touches(cardRect(node)); });
   };
   while (hidden()) {
     for (Node& node : coming.nodes) node.x += 2 * kGrid, node.y += 2 * kGrid;
@@ -339,19 +356,23 @@ std::vector<std::string> ProjectDocument::pasteNodes(const std::string& name, st
       drawing.freezePlaces();
       drawing.addNodes(std::move(coming.nodes));
       drawing.addWires(std::move(coming.edges));
-      if (!coming.groups.empty()) drawing.groups().insert(drawing.groups().end(), coming.groups.begin(), coming.groups.end());
-      if (!coming.comments.empty()) drawing.comments().insert(drawing.comments().end(), coming.comments.begin(), coming.comments.end());
+      if (!coming.groups.empty())
+        drawing.groups().insert(drawing.groups().end(), coming.groups.begin(), coming.groups.end());
+      if (!coming.comments.empty())
+        drawing.comments().insert(drawing.comments().end(), coming.comments.begin(), coming.comments.end());
     });
   });
   return ids;
 }
 
-std::vector<std::string> ProjectDocument::duplicateNodes(const std::string& network, const std::vector<std::string>& ids) {
+std::vector<std::string> ProjectDocument::duplicateNodes(const std::string& network,
+                                                         const std::vector<std::string>& ids) {
   const Network* before = this->network(network);
   if (before == nullptr || ids.empty()) return {};
   QRectF around;
   for (const std::string& id : ids)
-    if (const Node* drawn = node(network, id)) around = around.isNull() ? cardRect(*drawn) : around.united(cardRect(*drawn));
+    if (const Node* drawn = node(network, id))
+      around = around.isNull() ? cardRect(*drawn) : around.united(cardRect(*drawn));
   if (around.isNull()) return {};
   const QPointF beside = around.center() + QPointF(around.width() + 2 * kGrid, 0);
   m_stack.beginMacro(tr("Duplicate %1").arg(named(ids)));

@@ -27,58 +27,78 @@ bool putUpdateField(UpdateSpec& update, const std::string& key, const Json& valu
       if (each.is_string()) read.push_back(each.get<std::string>());
     return read;
   };
-  if (key == "network") update.network = value.is_string() ? value.get<std::string>() : UpdateSpec().network;
-  else if (key == "dataset") update.dataset = value.is_string() ? value.get<std::string>() : UpdateSpec().dataset;
-  else if (key == "parameters") update.parameters = value.is_array() ? texts(value) : UpdateSpec().parameters;
-  else if (key == "decay_exclude") update.decayExclude = value.is_array() ? texts(value) : UpdateSpec().decayExclude;
-  else if (key == "every") update.every = value.is_number_integer() ? value.get<int>() : UpdateSpec().every;
-  else if (key == "optimizer") update.optimizer = value;
-  else if (key == "schedule") update.schedule = value;
-  else if (key == "warmup") update.warmup = value;
-  else return false;
+  if (key == "network")
+    update.network = value.is_string() ? value.get<std::string>() : UpdateSpec().network;
+  else if (key == "dataset")
+    update.dataset = value.is_string() ? value.get<std::string>() : UpdateSpec().dataset;
+  else if (key == "parameters")
+    update.parameters = value.is_array() ? texts(value) : UpdateSpec().parameters;
+  else if (key == "decay_exclude")
+    update.decayExclude = value.is_array() ? texts(value) : UpdateSpec().decayExclude;
+  else if (key == "every")
+    update.every = value.is_number_integer() ? value.get<int>() : UpdateSpec().every;
+  else if (key == "optimizer")
+    update.optimizer = value;
+  else if (key == "schedule")
+    update.schedule = value;
+  else if (key == "warmup")
+    update.warmup = value;
+  else
+    return false;
   return true;
 }
 
 void putKey(Json& object, const std::string& key, const Json& value) {
   if (!object.is_object()) object = Json::object();
-  if (value.is_null()) object.erase(key);
-  else object[key] = value;
+  if (value.is_null())
+    object.erase(key);
+  else
+    object[key] = value;
 }
 
 }  // namespace
 
 void ProjectDocument::setSetting(const std::string& key, const Json& value) {
-  edit(tr("Set %1").arg(settingLabel(key)), [&](ProjectEdit& project) {
-    const Field* field = settingsEntry().field(key);
-    const bool standard = field != nullptr && !field->defaultValue.is_null() && field->defaultValue == value;
-    putKey(project.training().settings, key, standard ? Json() : value);
-  }, QStringLiteral("setting ") + q(key));
+  edit(
+      tr("Set %1").arg(settingLabel(key)),
+      [&](ProjectEdit& project) {
+        const Field* field = settingsEntry().field(key);
+        const bool standard = field != nullptr && !field->defaultValue.is_null() && field->defaultValue == value;
+        putKey(project.training().settings, key, standard ? Json() : value);
+      },
+      QStringLiteral("setting ") + q(key));
 }
 
-void ProjectDocument::editUpdate(const QString& text, std::size_t update, const std::function<void(UpdateSpec&)>& change,
-                                 const QString& mergeKey) {
-  edit(text, [&](ProjectEdit& project) {
-    if (update == 0 && project.training().updates.empty()) project.training().updates.push_back(defaultUpdate());
-    if (update < project.training().updates.size()) change(project.training().updates[update]);
-  }, mergeKey);
+void ProjectDocument::editUpdate(const QString& text, std::size_t update,
+                                 const std::function<void(UpdateSpec&)>& change, const QString& mergeKey) {
+  edit(
+      text,
+      [&](ProjectEdit& project) {
+        if (update == 0 && project.training().updates.empty()) project.training().updates.push_back(defaultUpdate());
+        if (update < project.training().updates.size()) change(project.training().updates[update]);
+      },
+      mergeKey);
 }
 
 void ProjectDocument::setOptimizer(std::size_t update, const Json& optimizer) {
   const QString name = nameOf(optimizer);
-  editUpdate(tr("Set optimizer %1").arg(name).trimmed(), update, [&](UpdateSpec& spec) { spec.optimizer = optimizer; },
-             QStringLiteral("optimizer %1 %2").arg(update).arg(name));
+  editUpdate(
+      tr("Set optimizer %1").arg(name).trimmed(), update, [&](UpdateSpec& spec) { spec.optimizer = optimizer; },
+      QStringLiteral("optimizer %1 %2").arg(update).arg(name));
 }
 
 void ProjectDocument::setSchedule(std::size_t update, const Json& schedule) {
   const QString name = nameOf(schedule);
-  editUpdate(tr("Set schedule %1").arg(name).trimmed(), update, [&](UpdateSpec& spec) { spec.schedule = schedule; },
-             QStringLiteral("schedule %1 %2").arg(update).arg(name));
+  editUpdate(
+      tr("Set schedule %1").arg(name).trimmed(), update, [&](UpdateSpec& spec) { spec.schedule = schedule; },
+      QStringLiteral("schedule %1 %2").arg(update).arg(name));
 }
 
 void ProjectDocument::setWarmup(std::size_t update, const Json& warmup) {
-  editUpdate(warmup.is_null() ? tr("Remove warm-up") : tr("Set warm-up"), update,
-             [&](UpdateSpec& spec) { spec.warmup = warmup; },
-             warmup.is_null() ? QString() : QStringLiteral("warmup %1").arg(update));
+  editUpdate(
+      warmup.is_null() ? tr("Remove warm-up") : tr("Set warm-up"), update,
+      [&](UpdateSpec& spec) { spec.warmup = warmup; },
+      warmup.is_null() ? QString() : QStringLiteral("warmup %1").arg(update));
 }
 
 void ProjectDocument::setUpdate(std::size_t update, const UpdateSpec& spec) {
@@ -92,7 +112,8 @@ void ProjectDocument::addUpdate(const UpdateSpec& spec) {
 void ProjectDocument::removeUpdate(std::size_t update) {
   edit(tr("Remove update %1").arg(update + 1), [&](ProjectEdit& project) {
     auto& updates = project.training().updates;
-    if (update < updates.size() && updates.size() > 1) updates.erase(updates.begin() + static_cast<std::ptrdiff_t>(update));
+    if (update < updates.size() && updates.size() > 1)
+      updates.erase(updates.begin() + static_cast<std::ptrdiff_t>(update));
   });
 }
 
@@ -105,7 +126,8 @@ void ProjectDocument::setValidation(const std::string& dataset, const std::strin
 
 Outcome ProjectDocument::addDataset(const DatasetSpec& dataset) {
   if (dataset.name.empty()) return Outcome::refused(tr("A dataset needs a name"));
-  if (m_project.dataset(dataset.name) != nullptr) return Outcome::refused(tr("There is a dataset '%1' already").arg(q(dataset.name)));
+  if (m_project.dataset(dataset.name) != nullptr)
+    return Outcome::refused(tr("There is a dataset '%1' already").arg(q(dataset.name)));
   edit(tr("Add dataset %1").arg(q(dataset.name)), [&](ProjectEdit& project) { project.datasets().push_back(dataset); });
   return Outcome::done();
 }
@@ -115,13 +137,16 @@ Outcome ProjectDocument::setDataset(const std::string& name, const DatasetSpec& 
   if (dataset.name.empty()) return Outcome::refused(tr("A dataset needs a name"));
   if (dataset.name != name && m_project.dataset(dataset.name) != nullptr)
     return Outcome::refused(tr("There is a dataset '%1' already").arg(q(dataset.name)));
-  edit(tr("Change dataset %1").arg(q(dataset.name)), [&](ProjectEdit& project) {
-    for (DatasetSpec& each : project.datasets())
-      if (each.name == name) each = dataset;
-    for (UpdateSpec& update : project.training().updates)
-      if (update.dataset == name) update.dataset = dataset.name;
-    if (project.training().validation == name) project.training().validation = dataset.name;
-  }, dataset.name == name ? QStringLiteral("dataset ") + q(name) : QString());
+  edit(
+      tr("Change dataset %1").arg(q(dataset.name)),
+      [&](ProjectEdit& project) {
+        for (DatasetSpec& each : project.datasets())
+          if (each.name == name) each = dataset;
+        for (UpdateSpec& update : project.training().updates)
+          if (update.dataset == name) update.dataset = dataset.name;
+        if (project.training().validation == name) project.training().validation = dataset.name;
+      },
+      dataset.name == name ? QStringLiteral("dataset ") + q(name) : QString());
   return Outcome::done();
 }
 
@@ -133,17 +158,21 @@ void ProjectDocument::removeDataset(const std::string& name) {
 }
 
 void ProjectDocument::setPrepare(const std::string& dataset, const std::vector<Json>& steps) {
-  edit(tr("Change preparation of %1").arg(q(dataset)), [&](ProjectEdit& project) {
-    for (DatasetSpec& each : project.datasets()) {
-      if (each.name != dataset) continue;
-      each.prepare = steps;
-      each.ownPrepare = true;
-    }
-  }, QStringLiteral("prepare ") + q(dataset));
+  edit(
+      tr("Change preparation of %1").arg(q(dataset)),
+      [&](ProjectEdit& project) {
+        for (DatasetSpec& each : project.datasets()) {
+          if (each.name != dataset) continue;
+          each.prepare = steps;
+          each.ownPrepare = true;
+        }
+      },
+      QStringLiteral("prepare ") + q(dataset));
 }
 
 void ProjectDocument::setNotes(const std::string& notes) {
-  edit(tr("Edit notes"), [&](ProjectEdit& project) { project.notes() = notes; }, QStringLiteral("notes"));
+  edit(
+      tr("Edit notes"), [&](ProjectEdit& project) { project.notes() = notes; }, QStringLiteral("notes"));
 }
 
 // "training.batch", "training.optimizer.learning_rate", "training.1.schedule.power", "training[1].every",
@@ -151,15 +180,18 @@ void ProjectDocument::setNotes(const std::string& notes) {
 Outcome ProjectDocument::setPath(const std::string& path, const Json& value) {
   std::vector<std::string> parts(1);
   for (const char c : path) {
-    if (c == '.' || c == '[') parts.emplace_back();
-    else if (c != ']') parts.back() += c;
+    if (c == '.' || c == '[')
+      parts.emplace_back();
+    else if (c != ']')
+      parts.back() += c;
   }
   const Outcome unknown = Outcome::refused(tr("There is no setting '%1'").arg(q(path)));
   if (parts.front() == "datasets" && parts.size() == 5 && parts[2] == "prepare") {
     const DatasetSpec* found = m_project.dataset(parts[1]);
     std::size_t step = 0;
     const char* end = parts[3].data() + parts[3].size();
-    if (found == nullptr || std::from_chars(parts[3].data(), end, step).ptr != end || step >= found->prepare.size()) return unknown;
+    if (found == nullptr || std::from_chars(parts[3].data(), end, step).ptr != end || step >= found->prepare.size())
+      return unknown;
     std::vector<Json> steps = found->prepare;
     putKey(steps[step], parts[4], value);
     setPrepare(parts[1], steps);
@@ -169,15 +201,20 @@ Outcome ProjectDocument::setPath(const std::string& path, const Json& value) {
     const DatasetSpec* found = m_project.dataset(parts[1]);
     if (found == nullptr) return unknown;
     DatasetSpec changed = *found;
-    if (parts[2] == "csv") changed.csv = value.is_string() ? value.get<std::string>() : std::string();
-    else putKey(changed.extra, parts[2], value);
+    if (parts[2] == "csv")
+      changed.csv = value.is_string() ? value.get<std::string>() : std::string();
+    else
+      putKey(changed.extra, parts[2], value);
     return setDataset(parts[1], changed);
   }
   if (parts.front() != "training" || parts.size() < 2) return unknown;
   std::size_t update = 0, next = 1;
   const std::string& number = parts[1];
-  if (std::from_chars(number.data(), number.data() + number.size(), update).ptr == number.data() + number.size() && parts.size() > 2) next = 2;
-  else update = 0;
+  if (std::from_chars(number.data(), number.data() + number.size(), update).ptr == number.data() + number.size() &&
+      parts.size() > 2)
+    next = 2;
+  else
+    update = 0;
   if (update > 0 && update >= m_project.training.updates.size()) return unknown;
   const std::string& key = parts[next];
   const QString words = tr("Set %1").arg(q(parts.back()).replace(QLatin1Char('_'), QLatin1Char(' ')));

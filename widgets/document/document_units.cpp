@@ -120,9 +120,7 @@ Outcome ProjectDocument::setRepeat(const std::string& drawing, const std::string
     return Outcome::refused(tr("%1 is no unit: make one of it, or repeat a group").arg(q(id)));
   editDrawing(
       tr("Repeat %1").arg(q(id)), drawing,
-      [&](DrawingEdit& edit) {
-        edit.change(id, [&](Node& use) { use.repeat = repeat == 1 ? Json() : repeat; });
-      },
+      [&](DrawingEdit& edit) { edit.change(id, [&](Node& use) { use.repeat = repeat == 1 ? Json() : repeat; }); },
       QStringLiteral("repeat %1/%2").arg(q(drawing), q(id)));
   return Outcome::done();
 }

@@ -8,7 +8,8 @@ namespace loom {
 const Project kNoUnits;
 
 std::shared_ptr<const NodePorts> drawnPorts(const Project& project, const Node& node) {
-  if (!node.unit.empty()) return project.unit(node.unit) == nullptr ? nullptr : std::make_shared<const NodePorts>(portsOf(project, node));
+  if (!node.unit.empty())
+    return project.unit(node.unit) == nullptr ? nullptr : std::make_shared<const NodePorts>(portsOf(project, node));
   static std::unordered_map<std::string, std::shared_ptr<const NodePorts>> ofLayers;  // on the window's thread alone
   const auto [ports, isNew] = ofLayers.try_emplace(node.layer);
   if (isNew)

@@ -44,7 +44,8 @@ void DrawingEdit::removeNodes(std::vector<std::size_t> at) {
 }
 
 void DrawingEdit::change(std::string_view id, const std::function<void(Node&)>& change) {
-  if (const NetworkIndex::Position at = index().node(id); at != NetworkIndex::kNone) this->change(std::size_t{at}, change);
+  if (const NetworkIndex::Position at = index().node(id); at != NetworkIndex::kNone)
+    this->change(std::size_t{at}, change);
 }
 
 void DrawingEdit::changeAll(std::vector<std::size_t> positions, const std::function<void(Node&)>& change) {

@@ -1,15 +1,14 @@
 #pragma once
-// A change of one drawing under way. Every change goes through here: it is done at once, the index is kept right, and the exact
-// difference is written down, from which undo lives. So an edit costs what it changes, however large the drawing is.
-// Positions are those in Network::nodes and Network::edges of this moment; lists of positions ascend.
+// A change of one drawing under way. Every change goes through here: it is done at once, the index is kept right, and
+// the exact difference is written down, from which undo lives. So an edit costs what it changes, however large the
+// drawing is. Positions are those in Network::nodes and Network::edges of this moment; lists of positions ascend.
+#include <QPointF>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <QPointF>
 
 #include "widgets/document/drawing.h"
 #include "widgets/document/project_delta.h"
@@ -34,7 +33,8 @@ class DrawingEdit {
   void addNodes(std::vector<Node> nodes) { addNodes(network().nodes.size(), std::move(nodes)); }  // behind the others
   void addNodes(std::size_t at, std::vector<Node> nodes);
   void removeNodes(std::vector<std::size_t> at);  // their wires are to be gone before
-  // Anything of a node, its place and its id too (wires follow no new id: that is renameNode()'s). Nothing for an unknown one.
+  // Anything of a node, its place and its id too (wires follow no new id: that is renameNode()'s). Nothing for an
+  // unknown one.
   void change(std::string_view id, const std::function<void(Node&)>& change);
   void change(std::size_t at, const std::function<void(Node&)>& change) { changeAll({at}, change); }
   void changeAll(std::vector<std::size_t> at, const std::function<void(Node&)>& change);  // in any order

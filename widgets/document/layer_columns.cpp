@@ -1,5 +1,5 @@
-// Columns after U. Brandes and B. Köpf, "Fast and simple horizontal coordinate assignment" (2002): four alignments, each
-// leaning to one corner, and of the four answers the mean of the middle two. Blocks are placed as longest paths.
+// Columns after U. Brandes and B. Köpf, "Fast and simple horizontal coordinate assignment" (2002): four alignments,
+// each leaning to one corner, and of the four answers the mean of the middle two. Blocks are placed as longest paths.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -29,7 +29,8 @@ Pairs conflicts(const LayeredGraph& graph) {
   for (const auto& layer : graph.layers)
     for (std::size_t i = 0; i < layer.size(); ++i) place[static_cast<std::size_t>(layer[i])] = static_cast<int>(i);
   const auto inner = [&](const LayeredEdge& edge) {
-    return graph.vertices[static_cast<std::size_t>(edge.from)].bend() && graph.vertices[static_cast<std::size_t>(edge.to)].bend();
+    return graph.vertices[static_cast<std::size_t>(edge.from)].bend() &&
+           graph.vertices[static_cast<std::size_t>(edge.to)].bend();
   };
   std::vector<std::vector<const LayeredEdge*>> byRank(graph.layers.size());
   for (const LayeredEdge& edge : graph.edges)
@@ -52,7 +53,8 @@ struct Blocks {
   std::vector<int> root, next;
 };
 
-// `layers` already turned so that this alignment looks up and leans left; `near[v]` are the neighbours in the layer before.
+// `layers` already turned so that this alignment looks up and leans left; `near[v]` are the neighbours in the layer
+// before.
 Blocks align(const Layers& layers, const std::vector<std::vector<int>>& near, const Pairs& conflict, bool turned) {
   const std::size_t count = near.size();
   Blocks blocks{std::vector<int>(count), std::vector<int>(count)};
@@ -65,7 +67,8 @@ Blocks align(const Layers& layers, const std::vector<std::vector<int>>& near, co
     for (const int vertex : layers[l]) {
       std::vector<int> ordered = near[static_cast<std::size_t>(vertex)];
       if (ordered.empty()) continue;
-      std::sort(ordered.begin(), ordered.end(), [&](int a, int b) { return place[static_cast<std::size_t>(a)] < place[static_cast<std::size_t>(b)]; });
+      std::sort(ordered.begin(), ordered.end(),
+                [&](int a, int b) { return place[static_cast<std::size_t>(a)] < place[static_cast<std::size_t>(b)]; });
       for (const std::size_t middle : {(ordered.size() - 1) / 2, ordered.size() / 2}) {
         if (blocks.next[static_cast<std::size_t>(vertex)] != vertex) break;
         const int up = ordered[middle];
@@ -87,8 +90,10 @@ std::vector<double> compact(const LayeredGraph& graph, const Layers& layers, con
   std::vector<int> waiting(count, 0);
   for (const auto& layer : layers)
     for (std::size_t i = 1; i < layer.size(); ++i) {
-      const int a = blocks.root[static_cast<std::size_t>(layer[i - 1])], b = blocks.root[static_cast<std::size_t>(layer[i])];
-      const double gap = apart(graph.vertices[static_cast<std::size_t>(layer[i - 1])], graph.vertices[static_cast<std::size_t>(layer[i])]);
+      const int a = blocks.root[static_cast<std::size_t>(layer[i - 1])],
+                b = blocks.root[static_cast<std::size_t>(layer[i])];
+      const double gap = apart(graph.vertices[static_cast<std::size_t>(layer[i - 1])],
+                               graph.vertices[static_cast<std::size_t>(layer[i])]);
       right[static_cast<std::size_t>(a)].emplace_back(b, gap);
       left[static_cast<std::size_t>(b)].emplace_back(a, gap);
       ++waiting[static_cast<std::size_t>(b)];

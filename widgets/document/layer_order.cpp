@@ -1,4 +1,5 @@
-// Order within the layers: begin with the longest way at the left, then sweep by barycentres and keep the fewest crossings.
+// Order within the layers: begin with the longest way at the left, then sweep by barycentres and keep the fewest
+// crossings.
 #include <algorithm>
 #include <limits>
 
@@ -23,7 +24,8 @@ std::vector<int> placesOf(const LayeredGraph& graph) {
   return place;
 }
 
-// Wires that cross between neighbouring layers: inversions, counted while merging (Barth, Mutzel, Jünger 2004 give the bound).
+// Wires that cross between neighbouring layers: inversions, counted while merging (Barth, Mutzel, Jünger 2004 give the
+// bound).
 long inversions(std::vector<double>& list, std::vector<double>& scratch, std::size_t from, std::size_t to) {
   if (to - from < 2) return 0;
   const std::size_t middle = (from + to) / 2;
@@ -37,7 +39,8 @@ long inversions(std::vector<double>& list, std::vector<double>& scratch, std::si
       scratch[at++] = list[right++];
     }
   }
-  std::copy(scratch.begin() + static_cast<std::ptrdiff_t>(from), scratch.begin() + static_cast<std::ptrdiff_t>(to), list.begin() + static_cast<std::ptrdiff_t>(from));
+  std::copy(scratch.begin() + static_cast<std::ptrdiff_t>(from), scratch.begin() + static_cast<std::ptrdiff_t>(to),
+            list.begin() + static_cast<std::ptrdiff_t>(from));
   return count;
 }
 
@@ -74,7 +77,8 @@ void initialOrder(LayeredGraph& graph) {
     for (const int edge : out[static_cast<std::size_t>(vertex)]) {
       const int to = graph.edges[static_cast<std::size_t>(edge)].to;
       const int own = graph.vertices[static_cast<std::size_t>(to)].bend() ? 0 : 1;
-      length[static_cast<std::size_t>(vertex)] = std::max(length[static_cast<std::size_t>(vertex)], length[static_cast<std::size_t>(to)] + own);
+      length[static_cast<std::size_t>(vertex)] =
+          std::max(length[static_cast<std::size_t>(vertex)], length[static_cast<std::size_t>(to)] + own);
     }
   int ranks = 0;
   for (const LayeredVertex& vertex : graph.vertices) ranks = std::max(ranks, vertex.rank + 1);
@@ -83,8 +87,9 @@ void initialOrder(LayeredGraph& graph) {
   std::vector<int> starts;
   for (std::size_t i = 0; i < count; ++i)
     if (in[i].empty()) starts.push_back(static_cast<int>(i));
-  std::stable_sort(starts.begin(), starts.end(),
-                   [&](int a, int b) { return length[static_cast<std::size_t>(a)] > length[static_cast<std::size_t>(b)]; });
+  std::stable_sort(starts.begin(), starts.end(), [&](int a, int b) {
+    return length[static_cast<std::size_t>(a)] > length[static_cast<std::size_t>(b)];
+  });
   for (auto start = starts.begin(); start != starts.end(); ++start) {
     std::vector<int> stack{*start};
     while (!stack.empty()) {
@@ -94,7 +99,8 @@ void initialOrder(LayeredGraph& graph) {
       seen[static_cast<std::size_t>(vertex)] = true;
       graph.layers[static_cast<std::size_t>(graph.vertices[static_cast<std::size_t>(vertex)].rank)].push_back(vertex);
       std::vector<int> next;
-      for (const int edge : out[static_cast<std::size_t>(vertex)]) next.push_back(graph.edges[static_cast<std::size_t>(edge)].to);
+      for (const int edge : out[static_cast<std::size_t>(vertex)])
+        next.push_back(graph.edges[static_cast<std::size_t>(edge)].to);
       std::stable_sort(next.begin(), next.end(), [&](int a, int b) {
         return length[static_cast<std::size_t>(a)] > length[static_cast<std::size_t>(b)];
       });
@@ -104,7 +110,8 @@ void initialOrder(LayeredGraph& graph) {
 }
 
 // `place` follows the layers.
-void sweep(LayeredGraph& graph, bool down, const std::vector<std::vector<int>>& in, const std::vector<std::vector<int>>& out, std::vector<int>& place) {
+void sweep(LayeredGraph& graph, bool down, const std::vector<std::vector<int>>& in,
+           const std::vector<std::vector<int>>& out, std::vector<int>& place) {
   const int ranks = static_cast<int>(graph.layers.size());
   std::vector<std::pair<double, int>> keyed;
   for (int step = 1; step < ranks; ++step) {

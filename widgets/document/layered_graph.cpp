@@ -54,7 +54,8 @@ std::vector<int> topological(const LayeredGraph& graph) {
   return order;
 }
 
-// Longest path from the top; then what only feeds something further down (a label, what is made of it) moves down to it.
+// Longest path from the top; then what only feeds something further down (a label, what is made of it) moves down to
+// it.
 void rank(LayeredGraph& graph) {
   const auto in = graph.above(), out = graph.below();
   const std::vector<int> order = topological(graph);
@@ -62,7 +63,8 @@ void rank(LayeredGraph& graph) {
   for (const int vertex : order)
     for (const int edge : in[static_cast<std::size_t>(vertex)])
       at(vertex).rank = std::max(at(vertex).rank, at(graph.edges[static_cast<std::size_t>(edge)].from).rank + 1);
-  // True when everything upstream of `vertex` leads nowhere else. What has more upstream than this is no label on its way to a loss.
+  // True when everything upstream of `vertex` leads nowhere else. What has more upstream than this is no label on its
+  // way to a loss.
   constexpr std::size_t kMost = 64;
   std::vector<int> met(graph.vertices.size(), -1);
   const auto alone = [&](int vertex) {
@@ -77,7 +79,9 @@ void rank(LayeredGraph& graph) {
     return std::all_of(cone.begin(), cone.end(), [&](int each) {
       if (each == vertex) return true;
       const auto& leads = out[static_cast<std::size_t>(each)];
-      return std::all_of(leads.begin(), leads.end(), [&](int edge) { return met[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(edge)].to)] == vertex; });
+      return std::all_of(leads.begin(), leads.end(), [&](int edge) {
+        return met[static_cast<std::size_t>(graph.edges[static_cast<std::size_t>(edge)].to)] == vertex;
+      });
     });
   };
   for (auto vertex = order.rbegin(); vertex != order.rend(); ++vertex) {
@@ -118,13 +122,15 @@ void splitLongEdges(LayeredGraph& graph) {
 
 std::vector<std::vector<int>> LayeredGraph::above() const {
   std::vector<std::vector<int>> found(vertices.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) found[static_cast<std::size_t>(edges[i].to)].push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    found[static_cast<std::size_t>(edges[i].to)].push_back(static_cast<int>(i));
   return found;
 }
 
 std::vector<std::vector<int>> LayeredGraph::below() const {
   std::vector<std::vector<int>> found(vertices.size());
-  for (std::size_t i = 0; i < edges.size(); ++i) found[static_cast<std::size_t>(edges[i].from)].push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    found[static_cast<std::size_t>(edges[i].from)].push_back(static_cast<int>(i));
   return found;
 }
 
@@ -132,7 +138,8 @@ std::vector<LayeredGraph> layeredParts(const ArrangeTask& task) {
   std::vector<int> part(task.cards.size());
   std::iota(part.begin(), part.end(), 0);
   const auto top = [&](int i) {
-    while (part[static_cast<std::size_t>(i)] != i) i = part[static_cast<std::size_t>(i)] = part[static_cast<std::size_t>(part[static_cast<std::size_t>(i)])];
+    while (part[static_cast<std::size_t>(i)] != i)
+      i = part[static_cast<std::size_t>(i)] = part[static_cast<std::size_t>(part[static_cast<std::size_t>(i)])];
     return i;
   };
   for (const ArrangeTask::Wire& wire : task.wires) {
@@ -156,7 +163,8 @@ std::vector<LayeredGraph> layeredParts(const ArrangeTask& task) {
   }
   for (const ArrangeTask::Wire& wire : task.wires)
     graphOf(static_cast<std::size_t>(wire.from))
-        .edges.push_back({vertexOf[static_cast<std::size_t>(wire.from)], vertexOf[static_cast<std::size_t>(wire.to)], wire.fromPin, wire.toPin});
+        .edges.push_back({vertexOf[static_cast<std::size_t>(wire.from)], vertexOf[static_cast<std::size_t>(wire.to)],
+                          wire.fromPin, wire.toPin});
   for (LayeredGraph& graph : parts) {
     dropLoops(graph);
     rank(graph);

@@ -1,5 +1,6 @@
 #pragma once
-// What arrange.cpp works on: one connected part of a drawing in layers, with a bend point in every layer that a long wire passes.
+// What arrange.cpp works on: one connected part of a drawing in layers, with a bend point in every layer that a long
+// wire passes.
 #include <atomic>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #pragma once
-// One step of a list's history, exact in both directions: elements that changed where they stand, that came, or that went.
+// One step of a list's history, exact in both directions: elements that changed where they stand, that came, or that
+// went.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -31,8 +32,10 @@ void insertAt(std::vector<T>& list, const std::vector<std::size_t>& at, const st
   // From the back, so that every element moves once.
   std::size_t from = old, next = at.size();
   for (std::size_t place = list.size(); next > 0; --place) {
-    if (at[next - 1] == place - 1) list[place - 1] = come[--next];
-    else list[place - 1] = std::move(list[--from]);
+    if (at[next - 1] == place - 1)
+      list[place - 1] = come[--next];
+    else
+      list[place - 1] = std::move(list[--from]);
   }
 }
 

@@ -1,11 +1,11 @@
 #include "widgets/document/network_edits.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_set>
-
-#include <fmt/core.h>
 
 #include "widgets/document/card_geometry.h"
 
@@ -15,7 +15,9 @@ namespace {
 
 constexpr auto kNone = NetworkIndex::kNone;
 
-std::string labelOf(const Port& port) { return port.label.empty() ? port.key : port.label; }
+std::string labelOf(const Port& port) {
+  return port.label.empty() ? port.key : port.label;
+}
 
 // First input and output of a node as the wires name them; empty where it has none.
 std::string firstInput(const Project& project, const Node& node) {
@@ -68,7 +70,8 @@ WireRules::Refusal WireRules::refusal(const Endpoint& other) const {
   if (outputs ? findPort(outputs->outputs, from.port) == nullptr : from.port != "output") return Refusal::noOutput;
   if (!thisInput) return Refusal::noInput;
   for (const auto wire : index.into(target))
-    if (wire != m_except && m_drawing.network.edges[wire].from == from && m_drawing.network.edges[wire].to == to) return Refusal::twice;
+    if (wire != m_except && m_drawing.network.edges[wire].from == from && m_drawing.network.edges[wire].to == to)
+      return Refusal::twice;
   if (!m_round[m_output ? target : source]) return Refusal::none;
   // Round through a Delay is how a loop carries a state to its next step.
   const auto isDelay = [&](NetworkIndex::Position at) { return m_drawing.network.nodes[at].layer == "Delay"; };
@@ -80,19 +83,27 @@ std::string WireRules::whyNot(const Endpoint& other) const {
   const Edge edge = wire(other);
   const std::string &from = edge.from.node, &to = edge.to.node;
   switch (refusal(other)) {
-    case Refusal::none: return {};
-    case Refusal::unknown: return fmt::format("{} is not in this network", m_drawing.find(from) == nullptr ? from : to);
-    case Refusal::itself: return fmt::format("{} cannot read its own output", from);
-    case Refusal::noInputs: return fmt::format("{} takes no input: it is where data comes in", to);
-    case Refusal::noOutputs: return fmt::format("{} gives no output: nothing goes on behind it", from);
-    case Refusal::noOutput: return fmt::format("{} has no output '{}'", from, edge.from.port);
-    case Refusal::noInput: return fmt::format("{} has no input '{}'", to, edge.to.port);
+    case Refusal::none:
+      return {};
+    case Refusal::unknown:
+      return fmt::format("{} is not in this network", m_drawing.find(from) == nullptr ? from : to);
+    case Refusal::itself:
+      return fmt::format("{} cannot read its own output", from);
+    case Refusal::noInputs:
+      return fmt::format("{} takes no input: it is where data comes in", to);
+    case Refusal::noOutputs:
+      return fmt::format("{} gives no output: nothing goes on behind it", from);
+    case Refusal::noOutput:
+      return fmt::format("{} has no output '{}'", from, edge.from.port);
+    case Refusal::noInput:
+      return fmt::format("{} has no input '{}'", to, edge.to.port);
     case Refusal::twice: {
       const auto ports = drawnPorts(m_drawing.project, *m_drawing.find(to));
       const Port* port = ports ? findPort(ports->inputs, edge.to.port) : nullptr;
       return fmt::format("{} reads {} already, at {}", to, from, port != nullptr ? labelOf(*port) : edge.to.port);
     }
-    case Refusal::loop: break;
+    case Refusal::loop:
+      break;
   }
   const auto loop = m_drawing.index.way(m_drawing.index.node(to), m_drawing.index.node(from), m_except);
   const auto name = [&](NetworkIndex::Position at) -> const std::string& { return m_drawing.network.nodes[at].id; };
@@ -152,7 +163,8 @@ void removeNodes(DrawingEdit& edit, const std::vector<std::string>& ids, bool he
       if (at == kNone || !goes[at]) return end;
       const std::string input = firstInput(edit.project(), network.nodes[at]);
       const auto wires = index.into(at);
-      const auto feeding = std::find_if(wires.begin(), wires.end(), [&](auto wire) { return network.edges[wire].to.port == input; });
+      const auto feeding =
+          std::find_if(wires.begin(), wires.end(), [&](auto wire) { return network.edges[wire].to.port == input; });
       if (feeding == wires.end()) return {};
       end = network.edges[*feeding].from;
     }
@@ -166,15 +178,19 @@ void removeNodes(DrawingEdit& edit, const std::vector<std::string>& ids, bool he
       if (const auto to = index.to(wire); to == kNone || !goes[to]) {
         Edge kept = network.edges[wire];
         if (heal) kept.from = source(kept.from);
-        if (!heal || kept.from.node.empty()) wires.insert(wire);
-        else healed.emplace_back(wire, std::move(kept));
+        if (!heal || kept.from.node.empty())
+          wires.insert(wire);
+        else
+          healed.emplace_back(wire, std::move(kept));
       }
   }
   // In the order of the file: of two that become the same the first stays.
   std::sort(healed.begin(), healed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [wire, kept] : healed) {
-    if (index.wire(network, kept) != kNone) wires.insert(wire);
-    else edit.changeWire(wire, kept);
+    if (index.wire(network, kept) != kNone)
+      wires.insert(wire);
+    else
+      edit.changeWire(wire, kept);
   }
   edit.removeWires({wires.begin(), wires.end()});
   edit.removeNodes(std::move(nodes));
@@ -196,7 +212,8 @@ void insertAfter(DrawingEdit& edit, const std::string& id, const std::string& af
   const std::string input = firstInput(edit.project(), *node), from = firstOutput(edit.project(), *before);
   if (input.empty() || from.empty()) return;
   const LayerDefinition* layer = findLayer(node->layer);
-  const std::string output = layer != nullptr && isTerminal(*layer) ? std::string() : firstOutput(edit.project(), *node);
+  const std::string output =
+      layer != nullptr && isTerminal(*layer) ? std::string() : firstOutput(edit.project(), *node);
   const Endpoint source{after, from};
   std::size_t first = edit.network().edges.size();
   if (!output.empty()) {
@@ -240,7 +257,8 @@ void renameNode(ProjectEdit& edit, const std::string& name, const std::string& f
   const auto follow = [&](std::vector<std::string>& patterns) {
     for (std::string& pattern : patterns) {
       const bool whole = pattern == from;
-      const bool scope = pattern.size() > from.size() && pattern.starts_with(from) && (pattern[from.size()] == '.' || pattern[from.size()] == '/');
+      const bool scope = pattern.size() > from.size() && pattern.starts_with(from) &&
+                         (pattern[from.size()] == '.' || pattern[from.size()] == '/');
       if (whole || scope) pattern.replace(0, from.size(), to);
     }
   };

@@ -1,6 +1,6 @@
 #pragma once
-// What a person does to a drawing, as plain functions on an edit under way: no Qt signals, no undo. ProjectDocument makes commands of
-// them. Each costs what it changes, not what the drawing holds.
+// What a person does to a drawing, as plain functions on an edit under way: no Qt signals, no undo. ProjectDocument
+// makes commands of them. Each costs what it changes, not what the drawing holds.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,13 +17,15 @@ bool validId(std::string_view id);  // letters, digits, '_' and '-'; begins with
 
 bool isTerminal(const LayerDefinition& layer);  // a loss or metric: nothing goes on behind it
 
-// Whether wires may be drawn from one pin, an output or an input, to others, as if the wire `except` were not there: it is in the hand.
+// Whether wires may be drawn from one pin, an output or an input, to others, as if the wire `except` were not there: it
+// is in the hand.
 class WireRules {
  public:
   WireRules(const Drawing& drawing, Endpoint end, bool output, const std::optional<Edge>& except = {});
   bool allows(const Endpoint& other) const { return refusal(other) == Refusal::none; }
-  // Empty when the wire may be drawn, else the reason as a sentence: a pin wired to its own node, a wire that stands already, a port that
-  // is not there, a loop (which names the way round). An input that takes one wire and has one is no reason.
+  // Empty when the wire may be drawn, else the reason as a sentence: a pin wired to its own node, a wire that stands
+  // already, a port that is not there, a loop (which names the way round). An input that takes one wire and has one is
+  // no reason.
   std::string whyNot(const Endpoint& other) const;
 
  private:
@@ -52,13 +54,13 @@ void insertInto(DrawingEdit& edit, const std::string& id, const Edge& edge);
 // All that read the first output of `after` read `id` from now on, and `id` reads `after`; a terminal is only hung on.
 void insertAfter(DrawingEdit& edit, const std::string& id, const std::string& after);
 
-// Makes room: if `id` overlaps or stands too near above what follows it, everything that follows moves down, and so does what
-// those would cover.
+// Makes room: if `id` overlaps or stands too near above what follows it, everything that follows moves down, and so
+// does what those would cover.
 void moveDownBehind(DrawingEdit& edit, const std::string& id);
 // A card put into the wire from `above` stands below that card, in its column where it is near, and covers no other.
 void seatBelow(DrawingEdit& edit, const std::string& id, const std::string& above);
-// What removed cards leave: asked before they go, closed when they are gone. What follows moves up, with the Inputs that feed only it, as
-// far as nothing is covered. Of very many at once the gaps stay: arranging closes them better.
+// What removed cards leave: asked before they go, closed when they are gone. What follows moves up, with the Inputs
+// that feed only it, as far as nothing is covered. Of very many at once the gaps stay: arranging closes them better.
 struct Gap {
   double y = 0, lift = 0;
   std::vector<std::string> behind;
@@ -67,7 +69,8 @@ std::vector<Gap> gapsOf(const Drawing& drawing, const std::vector<std::string>& 
 void close(DrawingEdit& edit, const std::vector<Gap>& gaps);
 // The nearest place to `node`'s whose card covers no other: first as it is, then to the right, then below.
 CardPlace freePlace(const Drawing& drawing, const Node& node);
-CardPlace freePlace(const CardGrid& grid, const Node& node, std::size_t own = NetworkIndex::kNone);  // `own`: its number in the grid
+CardPlace freePlace(const CardGrid& grid, const Node& node,
+                    std::size_t own = NetworkIndex::kNone);  // `own`: its number in the grid
 
 // Edges follow; so do `shares`, and the patterns of training updates that begin with the id.
 void renameNode(ProjectEdit& edit, const std::string& network, const std::string& from, const std::string& to);

@@ -17,7 +17,9 @@ constexpr std::size_t kMostGaps = 40;
 constexpr double kAside = kCardWidth + 2 * kGrid;  // from one place that a new card may take to the next
 
 // Cards nearer than this look like one: a wire with its shape must fit between them, a lane beside them.
-QRectF withAir(const QRectF& card) { return card.adjusted(-kGrid, -5, kGrid, 5); }
+QRectF withAir(const QRectF& card) {
+  return card.adjusted(-kGrid, -5, kGrid, 5);
+}
 
 CardGrid gridOf(const Network& network) {
   CardGrid grid;
@@ -26,14 +28,19 @@ CardGrid gridOf(const Network& network) {
 }
 
 // What moves takes the Inputs beside it along: those at `from` or below whose wires all lead there.
-void takeInputsAlong(const Drawing& drawing, std::vector<std::size_t>& moving, std::vector<char>& isMoving, double from) {
+void takeInputsAlong(const Drawing& drawing, std::vector<std::size_t>& moving, std::vector<char>& isMoving,
+                     double from) {
   const NetworkIndex& index = drawing.index;
   for (std::size_t next = 0, count = moving.size(); next < count; ++next)
     for (const auto wire : index.into(static_cast<NetworkIndex::Position>(moving[next]))) {
       const auto source = index.from(wire);
-      if (source == kNobody || isMoving[source] || drawing.network.nodes[source].y < from || !index.into(source).empty()) continue;
+      if (source == kNobody || isMoving[source] || drawing.network.nodes[source].y < from ||
+          !index.into(source).empty())
+        continue;
       const auto leads = index.outOf(source);
-      if (!std::all_of(leads.begin(), leads.end(), [&](auto each) { return index.to(each) != kNobody && isMoving[index.to(each)]; })) continue;
+      if (!std::all_of(leads.begin(), leads.end(),
+                       [&](auto each) { return index.to(each) != kNobody && isMoving[index.to(each)]; }))
+        continue;
       isMoving[source] = 1;
       moving.push_back(source);
     }
@@ -42,7 +49,8 @@ void takeInputsAlong(const Drawing& drawing, std::vector<std::size_t>& moving, s
 void shift(DrawingEdit& edit, std::vector<std::size_t>& nodes, double down) {
   std::sort(nodes.begin(), nodes.end());
   std::vector<std::pair<std::size_t, QPointF>> places;
-  for (const std::size_t each : nodes) places.emplace_back(each, QPointF(edit.network().nodes[each].x, edit.network().nodes[each].y + down));
+  for (const std::size_t each : nodes)
+    places.emplace_back(each, QPointF(edit.network().nodes[each].x, edit.network().nodes[each].y + down));
   edit.moveAll(places);
 }
 
@@ -53,7 +61,9 @@ std::optional<CardPlace> placeWithin(const CardGrid& grid, Node node, std::size_
     node.x = at.x();
     node.y = at.y();
     const QRectF card = cardRect(node);
-    return !grid.any(withAir(card), [&](std::size_t other, const QRectF& rect) { return other != own && withAir(rect).intersects(card); });
+    return !grid.any(withAir(card), [&](std::size_t other, const QRectF& rect) {
+      return other != own && withAir(rect).intersects(card);
+    });
   };
   for (int ring = 0; ring <= rings; ++ring)
     for (int below = 0; below <= ring; ++below)
@@ -140,7 +150,9 @@ void close(DrawingEdit& edit, const std::vector<Gap>& gaps) {
     takeInputsAlong(edit.drawing(), moving, isMoving, gap.y);
     const bool covers = std::any_of(moving.begin(), moving.end(), [&](std::size_t each) {
       const QRectF lifted = grid.rect(each).translated(0, -gap.lift);
-      return grid.any(withAir(lifted), [&](std::size_t other, const QRectF& rect) { return !isMoving[other] && withAir(rect).intersects(lifted); });
+      return grid.any(withAir(lifted), [&](std::size_t other, const QRectF& rect) {
+        return !isMoving[other] && withAir(rect).intersects(lifted);
+      });
     });
     if (covers) continue;
     shift(edit, moving, -gap.lift);

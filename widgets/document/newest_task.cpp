@@ -2,19 +2,22 @@
 
 #include <QCoreApplication>
 #include <QPointer>
-
 #include <utility>
 
 #include "widgets/document/background.h"
 
 namespace loom {
 
-NewestTask::~NewestTask() { forget(); }
+NewestTask::~NewestTask() {
+  forget();
+}
 
 void NewestTask::ask(Work work) {
   if (m_outdated) *m_outdated = true;
-  if (m_busy) m_next = std::move(work);
-  else start(std::move(work));
+  if (m_busy)
+    m_next = std::move(work);
+  else
+    start(std::move(work));
 }
 
 void NewestTask::forget() {
@@ -22,16 +25,19 @@ void NewestTask::forget() {
   m_next = nullptr;
 }
 
-// The answer travels by the application, which outlives its thread pool's work; whether the asker is still there is looked at on the
-// window's thread alone.
+// The answer travels by the application, which outlives its thread pool's work; whether the asker is still there is
+// looked at on the window's thread alone.
 void NewestTask::start(Work work) {
   m_busy = true;
   m_outdated = std::make_shared<std::atomic<bool>>(false);
   besideTheWindow([self = QPointer<NewestTask>(this), outdated = m_outdated, work = std::move(work)] {
     Answer answer = work(*outdated);
-    QMetaObject::invokeMethod(QCoreApplication::instance(), [self, outdated, answer = std::move(answer)] {
-      if (self) self->finished(answer, *outdated);
-    }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        QCoreApplication::instance(),
+        [self, outdated, answer = std::move(answer)] {
+          if (self) self->finished(answer, *outdated);
+        },
+        Qt::QueuedConnection);
   });
 }
 

@@ -1,9 +1,8 @@
 #pragma once
-// One question at a time, answered beside the window's thread; the newest question wins. While one is worked on, the next waits, and
-// one that waits is replaced by a newer one. Nobody ever waits for an answer: what is asked takes copies, and an answer whose asker
-// is gone or that a newer question made old is dropped.
+// One question at a time, answered beside the window's thread; the newest question wins. While one is worked on, the
+// next waits, and one that waits is replaced by a newer one. Nobody ever waits for an answer: what is asked takes
+// copies, and an answer whose asker is gone or that a newer question made old is dropped.
 #include <QObject>
-
 #include <atomic>
 #include <functional>
 #include <memory>

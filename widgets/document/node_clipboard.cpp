@@ -132,7 +132,8 @@ Copied readCopied(std::string_view text, const Drawing& shown, QPointF centre) {
   });
   std::unordered_set<std::string_view> nodes;
   for (const Node& node : coming.nodes) nodes.insert(node.id);
-  std::erase_if(coming.edges, [&](const Edge& edge) { return !nodes.contains(edge.from.node) || !nodes.contains(edge.to.node); });
+  std::erase_if(coming.edges,
+                [&](const Edge& edge) { return !nodes.contains(edge.from.node) || !nodes.contains(edge.to.node); });
 
   std::unordered_set<std::string> given;
   std::unordered_map<std::string, std::string> ids;

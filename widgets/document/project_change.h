@@ -1,28 +1,29 @@
 #pragma once
 // What a step through the undo history changed, by ids. Listeners refresh just that.
+#include <QMetaType>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <QMetaType>
 
 #include "engine/network/network.h"
 
 namespace loom {
 
 struct NetworkChange {
-  std::string network;               // or unit
+  std::string network;  // or unit
   std::vector<std::string> added;
   std::vector<std::string> removed;
   std::vector<std::string> changed;  // layer, fields, sharing: anything of a node but its place
   std::vector<std::string> moved;    // their place; also of those in `changed`
-  std::vector<Edge> wired;           // wires that are drawn now and were not, or were at another place among those of their port
-  std::vector<Edge> unwired;         // and the other way round
-  bool edges = false;                // wires came, went or changed their order
+  std::vector<Edge> wired;  // wires that are drawn now and were not, or were at another place among those of their port
+  std::vector<Edge> unwired;  // and the other way round
+  bool edges = false;         // wires came, went or changed their order
   bool groups = false, comments = false, arguments = false;
 
   // What may change shapes and faults.
-  bool structure() const { return edges || groups || arguments || !added.empty() || !removed.empty() || !changed.empty(); }
+  bool structure() const {
+    return edges || groups || arguments || !added.empty() || !removed.empty() || !changed.empty();
+  }
 };
 
 struct ProjectChange {

@@ -88,7 +88,9 @@ struct ProjectChecks::Analyst {
 ProjectChecks::ProjectChecks(QObject* parent) : QObject(parent) {}
 ProjectChecks::~ProjectChecks() = default;
 
-bool ProjectChecks::isLarge(const Project& project) { return drawnNodes(project) > kAtOnce; }
+bool ProjectChecks::isLarge(const Project& project) {
+  return drawnNodes(project) > kAtOnce;
+}
 
 void ProjectChecks::begin(const Project& project) {
   m_project = &project;
@@ -147,16 +149,17 @@ void ProjectChecks::ask() {
     m_analyst->columns = m_columns;
     m_analyst->watched = m_watched;
   }
-  m_task.ask([this, analyst = m_analyst, revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
-    auto found = analyst->answer(outdated);
-    if (!found) return {};
-    return [this, revision, found = std::move(found)] {
-      // The old one is large: it goes beside the window, too.
-      besideTheWindow([old = std::exchange(m_answer, found)] {});
-      m_answered = revision;
-      Q_EMIT answered();
-    };
-  });
+  m_task.ask(
+      [this, analyst = m_analyst, revision = m_revision](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+        auto found = analyst->answer(outdated);
+        if (!found) return {};
+        return [this, revision, found = std::move(found)] {
+          // The old one is large: it goes beside the window, too.
+          besideTheWindow([old = std::exchange(m_answer, found)] {});
+          m_answered = revision;
+          Q_EMIT answered();
+        };
+      });
 }
 
 const Analysis& ProjectChecks::analysis(const std::string& name) const {

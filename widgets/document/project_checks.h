@@ -1,7 +1,9 @@
 #pragma once
-// Shapes and problems of the project that is open. A small one is looked at when it is asked for, by what changed. A large one is looked
-// at beside the window's thread, on a copy that follows the edits: what is answered then is of the revision that was finished last, and
-// answered() tells of a newer one. So a keystroke never waits, and what is shown changes only when there is something better to show.
+// Shapes and problems of the project that is open. A small one is looked at when it is asked for, by what changed. A
+// large one is looked at beside the window's thread, on a copy that follows the edits: what is answered then is of the
+// revision that was finished last, and answered() tells of a newer one. So a keystroke never waits, and what is shown
+// changes only when there is something better to show.
+#include <QObject>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -9,8 +11,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <QObject>
 
 #include "engine/network/incremental_analysis.h"
 #include "widgets/document/newest_task.h"
@@ -31,8 +31,8 @@ class ProjectChecks : public QObject {
 
   // Of a drawing; an empty one where none is known yet or there is no such drawing.
   const Analysis& analysis(const std::string& drawing) const;
-  // Of the unit that a node uses, as this use sees it; an empty one where none is known yet. Of a large project it is looked at only while
-  // somebody watches it, once for each watch() that no unwatch() has ended.
+  // Of the unit that a node uses, as this use sees it; an empty one where none is known yet. Of a large project it is
+  // looked at only while somebody watches it, once for each watch() that no unwatch() has ended.
   using Use = std::pair<std::string, std::string>;  // drawing, node
   const Analysis& analysisOfUse(const Use& use) const;
   void watch(const Use& use);

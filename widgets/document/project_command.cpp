@@ -26,8 +26,12 @@ void ProjectCommand::apply(bool forward) {
   m_document.applied(m_delta, forward);
 }
 
-void ProjectCommand::undo() { apply(false); }
-void ProjectCommand::redo() { apply(true); }
+void ProjectCommand::undo() {
+  apply(false);
+}
+void ProjectCommand::redo() {
+  apply(true);
+}
 
 bool ProjectCommand::mergeWith(const QUndoCommand* other) {
   const auto* next = dynamic_cast<const ProjectCommand*>(other);

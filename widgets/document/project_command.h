@@ -11,7 +11,8 @@ namespace loom {
 
 class ProjectCommand : public QUndoCommand {
  public:
-  ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey, ProjectDocument::Beside beside);
+  ProjectCommand(ProjectDocument& document, const QString& text, ProjectDelta delta, QString mergeKey,
+                 ProjectDocument::Beside beside);
   void undo() override;
   void redo() override;  // the first time only tells: the edit is done already
   int id() const override { return m_mergeKey.isEmpty() ? -1 : 1; }

@@ -9,13 +9,17 @@ namespace loom {
 
 namespace {
 
-auto parts(const DatasetSpec& spec) { return std::tie(spec.name, spec.csv, spec.prepare, spec.ownPrepare, spec.extra); }
+auto parts(const DatasetSpec& spec) {
+  return std::tie(spec.name, spec.csv, spec.prepare, spec.ownPrepare, spec.extra);
+}
 auto parts(const UpdateSpec& spec) {
-  return std::tie(spec.network, spec.dataset, spec.parameters, spec.decayExclude, spec.optimizer, spec.schedule, spec.warmup, spec.every);
+  return std::tie(spec.network, spec.dataset, spec.parameters, spec.decayExclude, spec.optimizer, spec.schedule,
+                  spec.warmup, spec.every);
 }
 template <class T>
 bool sameParts(const std::vector<T>& a, const std::vector<T>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return parts(x) == parts(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const T& x, const T& y) { return parts(x) == parts(y); });
 }
 
 // As values of JSON 1 and 1.0 are the same; as text of a file they are not, and undo gives that back byte for byte.
@@ -24,51 +28,99 @@ std::string written(const std::vector<Json>& values) {
   for (const Json& value : values) text += value.dump() + '\n';
   return text;
 }
-std::string written(const std::string&) { return {}; }
-std::string written(const CardPlace&) { return {}; }
-std::string written(const Edge&) { return {}; }
-std::string written(const Comment&) { return {}; }
-std::string written(const UnitWords&) { return {}; }
-std::string written(const Node& node) { return written(std::vector{node.values, node.repeat}); }
-std::string written(const Group& group) { return written(std::vector{group.repeat}); }
-std::string written(const Argument& argument) { return written(std::vector{argument.defaultValue, argument.range}); }
-std::string written(const DatasetSpec& spec) { return written(spec.prepare) + written(std::vector{spec.extra}); }
-std::string written(const UpdateSpec& spec) { return written(std::vector{spec.optimizer, spec.schedule, spec.warmup}); }
+std::string written(const std::string&) {
+  return {};
+}
+std::string written(const CardPlace&) {
+  return {};
+}
+std::string written(const Edge&) {
+  return {};
+}
+std::string written(const Comment&) {
+  return {};
+}
+std::string written(const UnitWords&) {
+  return {};
+}
+std::string written(const Node& node) {
+  return written(std::vector{node.values, node.repeat});
+}
+std::string written(const Group& group) {
+  return written(std::vector{group.repeat});
+}
+std::string written(const Argument& argument) {
+  return written(std::vector{argument.defaultValue, argument.range});
+}
+std::string written(const DatasetSpec& spec) {
+  return written(spec.prepare) + written(std::vector{spec.extra});
+}
+std::string written(const UpdateSpec& spec) {
+  return written(std::vector{spec.optimizer, spec.schedule, spec.warmup});
+}
 template <class T>
-  requires(!std::is_same_v<T, Json>)
-std::string written(const std::vector<T>& list) {
+requires(!std::is_same_v<T, Json>) std::string written(const std::vector<T>& list) {
   std::string text;
   for (const T& each : list) text += written(each);
   return text;
 }
-std::string written(const TrainingSpec& training) { return written(training.updates) + written(std::vector{training.settings}); }
+std::string written(const TrainingSpec& training) {
+  return written(training.updates) + written(std::vector{training.settings});
+}
 
 template <class T>
-bool alike(const T& a, const T& b) { return a == b; }
-bool alike(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return same(a, b); }
-bool alike(const TrainingSpec& a, const TrainingSpec& b) { return same(a, b); }
+bool alike(const T& a, const T& b) {
+  return a == b;
+}
+bool alike(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) {
+  return same(a, b);
+}
+bool alike(const TrainingSpec& a, const TrainingSpec& b) {
+  return same(a, b);
+}
 template <class T>
-bool unchanged(const T& a, const T& b) { return alike(a, b) && written(a) == written(b); }
+bool unchanged(const T& a, const T& b) {
+  return alike(a, b) && written(a) == written(b);
+}
 
-std::vector<Group>& whole(Network& network, const std::vector<Group>*) { return network.groups; }
-std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) { return network.comments; }
-std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) { return network.arguments; }
-UnitWords& whole(Network& network, const UnitWords*) { return network.words; }
-std::string& whole(Network& network, const std::string*) { return network.name; }
-std::vector<DatasetSpec>& whole(Project& project, const std::vector<DatasetSpec>*) { return project.datasets; }
-TrainingSpec& whole(Project& project, const TrainingSpec*) { return project.training; }
-std::string& whole(Project& project, const std::string*) { return project.notes; }
+std::vector<Group>& whole(Network& network, const std::vector<Group>*) {
+  return network.groups;
+}
+std::vector<Comment>& whole(Network& network, const std::vector<Comment>*) {
+  return network.comments;
+}
+std::vector<Argument>& whole(Network& network, const std::vector<Argument>*) {
+  return network.arguments;
+}
+UnitWords& whole(Network& network, const UnitWords*) {
+  return network.words;
+}
+std::string& whole(Network& network, const std::string*) {
+  return network.name;
+}
+std::vector<DatasetSpec>& whole(Project& project, const std::vector<DatasetSpec>*) {
+  return project.datasets;
+}
+TrainingSpec& whole(Project& project, const TrainingSpec*) {
+  return project.training;
+}
+std::string& whole(Project& project, const std::string*) {
+  return project.notes;
+}
 
 }  // namespace
 
 bool sameContent(const Node& a, const Node& b) {
-  return a.id == b.id && a.layer == b.layer && a.values == b.values && a.shares == b.shares && a.unit == b.unit && a.repeat == b.repeat && a.group == b.group;
+  return a.id == b.id && a.layer == b.layer && a.values == b.values && a.shares == b.shares && a.unit == b.unit &&
+         a.repeat == b.repeat && a.group == b.group;
 }
 
-bool same(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) { return sameParts(a, b); }
+bool same(const std::vector<DatasetSpec>& a, const std::vector<DatasetSpec>& b) {
+  return sameParts(a, b);
+}
 bool same(const TrainingSpec& a, const TrainingSpec& b) {
-  return sameParts(a.updates, b.updates) &&
-         std::tie(a.validation, a.validationNetwork, a.settings) == std::tie(b.validation, b.validationNetwork, b.settings);
+  return sameParts(a.updates, b.updates) && std::tie(a.validation, a.validationNetwork, a.settings) ==
+                                                std::tie(b.validation, b.validationNetwork, b.settings);
 }
 
 ProjectIndex::ProjectIndex(const Project& project) {
@@ -106,8 +158,10 @@ struct DeltaSteps {
         return;
       }
       loom::apply(step.list, network.nodes, forward);
-      if ((step.list.kind == ListChange::came) == forward) links.nodesCame(network, step.list.at);
-      else links.nodesWent(network, step.list.at);
+      if ((step.list.kind == ListChange::came) == forward)
+        links.nodesCame(network, step.list.at);
+      else
+        links.nodesWent(network, step.list.at);
     }
     void operator()(const OfDrawing<CardPlace>& step) const {
       Network& network = step.drawing.in(project);
@@ -143,22 +197,30 @@ struct DeltaSteps {
       whole(step.drawing.in(project), static_cast<const T*>(nullptr)) = forward ? step.after : step.before;
     }
     template <class T>
-    void operator()(const Swap<T>& step) const { whole(project, static_cast<const T*>(nullptr)) = forward ? step.after : step.before; }
+    void operator()(const Swap<T>& step) const {
+      whole(project, static_cast<const T*>(nullptr)) = forward ? step.after : step.before;
+    }
   };
 
   // Steps after which everything stands where it stood: what they change in a row may be taken together.
   struct MovesNothing {
     template <class T>
-    bool operator()(const OfDrawing<T>& step) const { return step.list.kind == ListChange::changed; }
+    bool operator()(const OfDrawing<T>& step) const {
+      return step.list.kind == ListChange::changed;
+    }
     bool operator()(const Drawings&) const { return false; }
     template <class T>
-    bool operator()(const T&) const { return true; }
+    bool operator()(const T&) const {
+      return true;
+    }
   };
 
   struct Join {  // true: `next` is in `step` now
     template <class T>
     bool operator()(OfDrawing<T>& step, OfDrawing<T>& next) const {
-      if (!(step.drawing == next.drawing) || next.list.kind != ListChange::changed || step.list.kind != ListChange::changed) return false;
+      if (!(step.drawing == next.drawing) || next.list.kind != ListChange::changed ||
+          step.list.kind != ListChange::changed)
+        return false;
       mergeChanged(step.list, std::move(next.list));
       return true;
     }
@@ -174,7 +236,9 @@ struct DeltaSteps {
       return true;
     }
     template <class T, class U>
-    bool operator()(T&, U&) const { return false; }
+    bool operator()(T&, U&) const {
+      return false;
+    }
   };
 
   struct Tidy {  // true: nothing is left
@@ -185,7 +249,9 @@ struct DeltaSteps {
     }
     bool operator()(Drawings& step) const { return step.list.empty(); }
     template <class T>
-    bool operator()(T& step) const { return unchanged(step.before, step.after); }
+    bool operator()(T& step) const {
+      return unchanged(step.before, step.after);
+    }
   };
 
   // What became of a drawing, over all steps.
@@ -254,7 +320,8 @@ struct DeltaSteps {
       Seen& seen = of(step.drawing);
       if (step.list.kind == ListChange::changed) {
         for (std::size_t i = 0; i < step.list.at.size(); ++i) {
-          const std::string &before = (forward ? step.list.before : step.list.after)[i].id, &after = (forward ? step.list.after : step.list.before)[i].id;
+          const std::string &before = (forward ? step.list.before : step.list.after)[i].id,
+                            &after = (forward ? step.list.after : step.list.before)[i].id;
           if (before != after) seen.meet(before, true, false);
           seen.meet(after, before == after, true).content = true;
         }
@@ -277,7 +344,8 @@ struct DeltaSteps {
       change.networkList = true;
       const bool came = (step.list.kind == ListChange::came) == forward;
       if (came)
-        for (const Network& drawing : step.list.kind == ListChange::came ? step.list.after : step.list.before) change.came.push_back(drawing.name);
+        for (const Network& drawing : step.list.kind == ListChange::came ? step.list.after : step.list.before)
+          change.came.push_back(drawing.name);
       // What is known already stands elsewhere now, or has gone.
       std::erase_if(drawings, [&](auto& known) {
         auto& [unit, at] = known.first;

@@ -1,7 +1,8 @@
 #pragma once
-// What one edit did to a project, as a list of exact differences: applied forward it is the edit, backward its undo, byte for byte. A
-// difference holds what changed and nothing else, so its size and time are those of the edit, not of the drawing (a step in the middle
-// of a list moves what stands behind it). Written by DrawingEdit and ProjectEdit while they change the project.
+// What one edit did to a project, as a list of exact differences: applied forward it is the edit, backward its undo,
+// byte for byte. A difference holds what changed and nothing else, so its size and time are those of the edit, not of
+// the drawing (a step in the middle of a list moves what stands behind it). Written by DrawingEdit and ProjectEdit
+// while they change the project.
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -22,7 +23,9 @@ struct CardPlace {
   bool placed = false;
   bool operator==(const CardPlace&) const = default;
 };
-inline CardPlace placeOf(const Node& node) { return {node.id, node.x, node.y, node.placed}; }
+inline CardPlace placeOf(const Node& node) {
+  return {node.id, node.x, node.y, node.placed};
+}
 inline void setPlace(Node& node, const CardPlace& place) {
   node.x = place.x;
   node.y = place.y;
@@ -60,13 +63,16 @@ class ProjectDelta {
   void apply(Project& project, ProjectIndex& index, bool forward) const;
   // What the step forward or back did; `project` is as it is after it.
   ProjectChange change(const Project& project, bool forward) const;
-  // The steps of `next`, which follow these, behind them. Changes of the same thing become one, and none where it ends as it began.
+  // The steps of `next`, which follow these, behind them. Changes of the same thing become one, and none where it ends
+  // as it began.
   void append(ProjectDelta next);
 
-  // One difference, done already. Of nodes that changed the place is left out: that is addPlaces()'s. A step of `lists` holds whole
-  // lists of groups, comments or arguments.
+  // One difference, done already. Of nodes that changed the place is left out: that is addPlaces()'s. A step of `lists`
+  // holds whole lists of groups, comments or arguments.
   void addNodes(DrawingPlace drawing, ListStep<Node> step) { add(OfDrawing<Node>{drawing, std::move(step)}); }
-  void addPlaces(DrawingPlace drawing, ListStep<CardPlace> step) { add(OfDrawing<CardPlace>{drawing, std::move(step)}); }
+  void addPlaces(DrawingPlace drawing, ListStep<CardPlace> step) {
+    add(OfDrawing<CardPlace>{drawing, std::move(step)});
+  }
   void addWires(DrawingPlace drawing, ListStep<Edge> step) { add(OfDrawing<Edge>{drawing, std::move(step)}); }
   void addDrawings(bool units, ListStep<Network> step) { add(Drawings{units, std::move(step)}); }
   template <class T>  // Group, Comment, Argument, UnitWords; std::string: the drawing's name
@@ -74,7 +80,9 @@ class ProjectDelta {
     add(WholeOf<T>{drawing, std::move(before), std::move(after)});
   }
   template <class T>  // datasets, training, notes
-  void addWhole(T before, T after) { add(Swap<T>{std::move(before), std::move(after)}); }
+  void addWhole(T before, T after) {
+    add(Swap<T>{std::move(before), std::move(after)});
+  }
   void tidy();  // drops what is as it was
 
  private:

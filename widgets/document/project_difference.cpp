@@ -1,4 +1,5 @@
-// ProjectDelta found by comparing two states: for changes that are no edits, and for those that touch much of a drawing at once.
+// ProjectDelta found by comparing two states: for changes that are no edits, and for those that touch much of a drawing
+// at once.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -30,8 +31,8 @@ std::pair<ListStep<T>, ListStep<T>> stretch(const std::vector<T>& from, const st
   return {std::move(went), std::move(came)};
 }
 
-// The same, element by element, where those that stay keep their order; `less` orders by what an element is called, which stands once in
-// each list. Nothing where they do not: then it is one stretch for another.
+// The same, element by element, where those that stay keep their order; `less` orders by what an element is called,
+// which stands once in each list. Nothing where they do not: then it is one stretch for another.
 template <class T>
 struct Comings {
   ListStep<T> went{ListChange::went, {}, {}, {}}, came{ListChange::came, {}, {}, {}};
@@ -65,12 +66,16 @@ std::optional<Comings<T>> comings(const std::vector<T>& from, const std::vector<
   std::size_t next = 0;
   for (const std::size_t old : before) {
     for (; next < after.size() && less(to[after[next]], from[old]); ++next) found.came.at.push_back(after[next]);
-    if (next < after.size() && !less(from[old], to[after[next]])) found.stayed.emplace_back(old, after[next++]);
-    else found.went.at.push_back(old);
+    if (next < after.size() && !less(from[old], to[after[next]]))
+      found.stayed.emplace_back(old, after[next++]);
+    else
+      found.went.at.push_back(old);
   }
   for (; next < after.size(); ++next) found.came.at.push_back(after[next]);
   std::sort(found.stayed.begin(), found.stayed.end());
-  if (!std::is_sorted(found.stayed.begin(), found.stayed.end(), [](const auto& a, const auto& b) { return a.second < b.second; })) return std::nullopt;
+  if (!std::is_sorted(found.stayed.begin(), found.stayed.end(),
+                      [](const auto& a, const auto& b) { return a.second < b.second; }))
+    return std::nullopt;
   std::sort(found.went.at.begin(), found.went.at.end());
   std::sort(found.came.at.begin(), found.came.at.end());
   for (const std::size_t at : found.went.at) found.went.before.push_back(from[at]);
@@ -83,8 +88,10 @@ std::optional<Comings<T>> comings(const std::vector<T>& from, const std::vector<
 void ProjectDelta::addBetween(DrawingPlace place, const Network& from, const Network& to) {
   ListStep<Edge> wiresWent, wiresCame;
   if (from.edges != to.edges) {
-    if (auto found = comings(from.edges, to.edges, std::less<>())) std::tie(wiresWent, wiresCame) = std::pair(std::move(found->went), std::move(found->came));
-    else std::tie(wiresWent, wiresCame) = stretch(from.edges, to.edges);
+    if (auto found = comings(from.edges, to.edges, std::less<>()))
+      std::tie(wiresWent, wiresCame) = std::pair(std::move(found->went), std::move(found->came));
+    else
+      std::tie(wiresWent, wiresCame) = stretch(from.edges, to.edges);
   }
   if (!wiresWent.empty()) addWires(place, std::move(wiresWent));
   // Those that stay are told each by itself, or a listener would take all of a stretch for new.
@@ -123,8 +130,10 @@ void ProjectDelta::addBetween(DrawingPlace place, const Network& from, const Net
 ProjectDelta ProjectDelta::between(const Project& before, const Project& after) {
   ProjectDelta delta;
   for (const bool units : {false, true}) {
-    const std::vector<Network>&from = units ? before.units : before.networks, &to = units ? after.units : after.networks;
-    if (!std::equal(from.begin(), from.end(), to.begin(), to.end(), [](const Network& a, const Network& b) { return a.name == b.name; })) {
+    const std::vector<Network>&from = units ? before.units : before.networks,
+          &to = units ? after.units : after.networks;
+    if (!std::equal(from.begin(), from.end(), to.begin(), to.end(),
+                    [](const Network& a, const Network& b) { return a.name == b.name; })) {
       auto [went, came] = stretch(from, to);
       if (!went.empty()) delta.addDrawings(units, std::move(went));
       if (!came.empty()) delta.addDrawings(units, std::move(came));

@@ -1,13 +1,12 @@
 #include "widgets/document/project_document.h"
 
-#include <algorithm>
-
 #include <QDir>
 #include <QFileInfo>
+#include <algorithm>
 
 #include "widgets/document/project_command.h"
-#include "widgets/document/texts.h"
 #include "widgets/document/setting_fields.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
@@ -54,17 +53,26 @@ ProjectDocument::~ProjectDocument() {
   if (isModified()) writeRecovery();  // the window decides what becomes of it: discardRecovery() before closes for good
 }
 
-QString ProjectDocument::folder() const { return m_path.isEmpty() ? QDir::currentPath() : QFileInfo(m_path).absolutePath(); }
+QString ProjectDocument::folder() const {
+  return m_path.isEmpty() ? QDir::currentPath() : QFileInfo(m_path).absolutePath();
+}
 
-std::string ProjectDocument::text() const { return writeProject(m_project); }
+std::string ProjectDocument::text() const {
+  return writeProject(m_project);
+}
 
 QString ProjectDocument::saveStateText() const {
   switch (m_saveState) {
-    case SaveState::saved: return m_path.isEmpty() ? tr("Not saved yet") : tr("Saved");
-    case SaveState::edited: return tr("Edited");
-    case SaveState::saving: return tr("Saving...");
-    case SaveState::recovered: return tr("Recovered %1").arg(m_recoveredAt);
-    case SaveState::failed: return tr("Cannot save: %1").arg(m_saveProblem);
+    case SaveState::saved:
+      return m_path.isEmpty() ? tr("Not saved yet") : tr("Saved");
+    case SaveState::edited:
+      return tr("Edited");
+    case SaveState::saving:
+      return tr("Saving...");
+    case SaveState::recovered:
+      return tr("Recovered %1").arg(m_recoveredAt);
+    case SaveState::failed:
+      return tr("Cannot save: %1").arg(m_saveProblem);
   }
   return {};
 }
@@ -76,10 +84,12 @@ void ProjectDocument::setSaveState(SaveState state, const QString& reason) {
 }
 
 void ProjectDocument::push(const QString& text, ProjectDelta delta, const QString& mergeKey, Beside beside) {
-  if (!delta.empty() || beside.redo) m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey, std::move(beside)));
+  if (!delta.empty() || beside.redo)
+    m_stack.push(new ProjectCommand(*this, text, std::move(delta), mergeKey, std::move(beside)));
 }
 
-void ProjectDocument::edit(const QString& text, const std::function<void(ProjectEdit&)>& change, const QString& mergeKey, Beside beside) {
+void ProjectDocument::edit(const QString& text, const std::function<void(ProjectEdit&)>& change,
+                           const QString& mergeKey, Beside beside) {
   ProjectEdit edit(m_project, m_index);
   try {
     change(edit);
@@ -90,12 +100,14 @@ void ProjectDocument::edit(const QString& text, const std::function<void(Project
   push(text, edit.take(), mergeKey, std::move(beside));
 }
 
-void ProjectDocument::editDrawing(const QString& text, const std::string& name, const std::function<void(DrawingEdit&)>& change,
-                                  const QString& mergeKey) {
-  edit(text, [&](ProjectEdit& edit) { edit.drawing(name, change); }, mergeKey);
+void ProjectDocument::editDrawing(const QString& text, const std::string& name,
+                                  const std::function<void(DrawingEdit&)>& change, const QString& mergeKey) {
+  edit(
+      text, [&](ProjectEdit& edit) { edit.drawing(name, change); }, mergeKey);
 }
 
-void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey, Beside beside) {
+void ProjectDocument::edit(const QString& text, const std::function<void(Project&)>& change, const QString& mergeKey,
+                           Beside beside) {
   Project after = m_project;
   change(after);
   replace(text, std::move(after), mergeKey, std::move(beside));
@@ -129,7 +141,8 @@ const NetworkIndex& ProjectDocument::index(std::string_view name) const {
 
 std::optional<Drawing> ProjectDocument::drawn(std::string_view name) const {
   const Network* found = network(name);
-  return found == nullptr ? std::nullopt : std::optional<Drawing>(std::in_place, Drawing{m_project, *found, index(name)});
+  return found == nullptr ? std::nullopt
+                          : std::optional<Drawing>(std::in_place, Drawing{m_project, *found, index(name)});
 }
 
 const Node* ProjectDocument::node(std::string_view name, std::string_view id) const {
@@ -138,7 +151,8 @@ const Node* ProjectDocument::node(std::string_view name, std::string_view id) co
 }
 
 bool ProjectDocument::isBlank() const {
-  return std::all_of(m_project.networks.begin(), m_project.networks.end(), [](const Network& network) { return network.nodes.empty(); });
+  return std::all_of(m_project.networks.begin(), m_project.networks.end(),
+                     [](const Network& network) { return network.nodes.empty(); });
 }
 
 const std::vector<Problem>& ProjectDocument::problems() const {
@@ -151,7 +165,8 @@ const std::vector<Problem>& ProjectDocument::problems() const {
       const auto same = [&](const Problem& other) { return samePlace(problem, other); };
       if (std::none_of(m_problems->begin(), m_problems->end(), same)) m_problems->push_back(problem);
     }
-    std::stable_sort(m_problems->begin(), m_problems->end(), [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
+    std::stable_sort(m_problems->begin(), m_problems->end(),
+                     [](const Problem& a, const Problem& b) { return a.severity < b.severity; });
   }
   return *m_problems;
 }

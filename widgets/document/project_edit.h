@@ -1,6 +1,6 @@
 #pragma once
-// A change of the project under way: what ProjectDocument::edit() hands to whoever changes it. Everything is done at once and written
-// down exactly as one undo step. Refers to the document's project: good within the call alone.
+// A change of the project under way: what ProjectDocument::edit() hands to whoever changes it. Everything is done at
+// once and written down exactly as one undo step. Refers to the document's project: good within the call alone.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,7 +26,8 @@ class ProjectEdit {
   void removeDrawing(const std::string& name);
   void renameDrawing(const std::string& from, const std::string& to);  // what names it is changed by whoever renames
 
-  // Kept whole: the first call of each copies what was there. `training` of a project with many updates is small beside a drawing.
+  // Kept whole: the first call of each copies what was there. `training` of a project with many updates is small beside
+  // a drawing.
   TrainingSpec& training() { return kept(m_training, m_project.training); }
   std::vector<DatasetSpec>& datasets() { return kept(m_datasets, m_project.datasets); }
   std::string& notes() { return kept(m_notes, m_project.notes); }

@@ -1,5 +1,4 @@
 #include "widgets/document/recovery_file.h"
-#include "widgets/document/texts.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -10,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
@@ -18,7 +18,8 @@ namespace {
 const QString kUnnamed = QStringLiteral("unsaved-");
 
 QString recoveryFolder() {
-  return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation)).filePath(QStringLiteral("recovery"));
+  return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation))
+      .filePath(QStringLiteral("recovery"));
 }
 
 // A lock whose owner died counts as free: QLockFile looks whether the process is still there.
@@ -43,10 +44,16 @@ void writeTo(const QString& beside, const QString& fallback, const std::string& 
 
 }  // namespace
 
-RecoveryFile::RecoveryFile() { m_writer.setMaxThreadCount(1); }
-RecoveryFile::~RecoveryFile() { finish(); }
+RecoveryFile::RecoveryFile() {
+  m_writer.setMaxThreadCount(1);
+}
+RecoveryFile::~RecoveryFile() {
+  finish();
+}
 
-void RecoveryFile::finish() { m_writer.waitForDone(); }
+void RecoveryFile::finish() {
+  m_writer.waitForDone();
+}
 
 void RecoveryFile::attach(const QString& path, const QString& name) {
   finish();
@@ -55,14 +62,17 @@ void RecoveryFile::attach(const QString& path, const QString& name) {
   m_beside.clear();
   if (path.isEmpty()) {
     static int count = 0;  // several projects without a file in one process
-    m_fallback = QDir(recoveryFolder())
-                     .filePath(kUnnamed + QStringLiteral("%1-%2-%3.loom")
-                                              .arg(QCoreApplication::applicationPid()).arg(++count).arg(name));
+    m_fallback =
+        QDir(recoveryFolder())
+            .filePath(kUnnamed +
+                      QStringLiteral("%1-%2-%3.loom").arg(QCoreApplication::applicationPid()).arg(++count).arg(name));
   } else {
     const QFileInfo info(path);
-    const QByteArray hash = QCryptographicHash::hash(info.absoluteFilePath().toUtf8(), QCryptographicHash::Sha1).toHex();
+    const QByteArray hash =
+        QCryptographicHash::hash(info.absoluteFilePath().toUtf8(), QCryptographicHash::Sha1).toHex();
     m_beside = info.absoluteDir().filePath(QStringLiteral(".%1.recovery").arg(info.fileName()));
-    m_fallback = QDir(recoveryFolder()).filePath(QStringLiteral("%1-%2").arg(QString::fromLatin1(hash.left(16)), info.fileName()));
+    m_fallback = QDir(recoveryFolder())
+                     .filePath(QStringLiteral("%1-%2").arg(QString::fromLatin1(hash.left(16)), info.fileName()));
   }
   QDir().mkpath(recoveryFolder());
   m_lock = lockOf(m_fallback);
@@ -70,8 +80,11 @@ void RecoveryFile::attach(const QString& path, const QString& name) {
   if (m_lock->error() == QLockFile::LockFailedError) {
     m_openElsewhere = true;
     m_beside.clear();
-    m_fallback = QDir(recoveryFolder()).filePath(
-        QStringLiteral("%1%2-0-%3").arg(kUnnamed).arg(QCoreApplication::applicationPid()).arg(QFileInfo(path).fileName()));
+    m_fallback = QDir(recoveryFolder())
+                     .filePath(QStringLiteral("%1%2-0-%3")
+                                   .arg(kUnnamed)
+                                   .arg(QCoreApplication::applicationPid())
+                                   .arg(QFileInfo(path).fileName()));
     m_lock = lockOf(m_fallback);
     m_lock->tryLock(0);
   }
@@ -95,7 +108,8 @@ std::optional<Recovered> RecoveryFile::find() const {
 
 void RecoveryFile::write(std::function<std::string()> text, std::function<void(const QString&)> failed) {
   const int number = ++*m_newest;
-  m_writer.start([newest = m_newest, number, beside = m_beside, fallback = m_fallback, text = std::move(text), failed = std::move(failed)] {
+  m_writer.start([newest = m_newest, number, beside = m_beside, fallback = m_fallback, text = std::move(text),
+                  failed = std::move(failed)] {
     if (*newest != number) return;
     try {
       writeTo(beside, fallback, text());
@@ -132,8 +146,12 @@ std::vector<Orphan> RecoveryFile::orphans() {
   return found;
 }
 
-std::string RecoveryFile::read(const Orphan& orphan) { return readFile(toPath(orphan.file)); }
+std::string RecoveryFile::read(const Orphan& orphan) {
+  return readFile(toPath(orphan.file));
+}
 
-void RecoveryFile::remove(const Orphan& orphan) { QFile::remove(orphan.file); }
+void RecoveryFile::remove(const Orphan& orphan) {
+  QFile::remove(orphan.file);
+}
 
 }  // namespace loom

@@ -1,18 +1,18 @@
 #pragma once
-// The hidden sibling that holds unsaved changes: `.name.loom.recovery` beside the project, or in the user's data folder where
-// the project's folder cannot be written or the project has no file yet. Written atomically; removed when the project is saved
-// or closed in order, so one that is found was left by a crash. A lock file tells it from that of another window.
+// The hidden sibling that holds unsaved changes: `.name.loom.recovery` beside the project, or in the user's data folder
+// where the project's folder cannot be written or the project has no file yet. Written atomically; removed when the
+// project is saved or closed in order, so one that is found was left by a crash. A lock file tells it from that of
+// another window.
+#include <QDateTime>
+#include <QLockFile>
+#include <QString>
+#include <QThreadPool>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <QDateTime>
-#include <QLockFile>
-#include <QString>
-#include <QThreadPool>
 
 namespace loom {
 
@@ -36,8 +36,8 @@ class RecoveryFile {
   void attach(const QString& path, const QString& name);
   // What a crash left, unless another window has this project open.
   std::optional<Recovered> find() const;
-  // Beside the window's thread, as a disk may take its time; of several texts that wait, the newest is written. `failed` is called
-  // there with the reason when it can be written nowhere.
+  // Beside the window's thread, as a disk may take its time; of several texts that wait, the newest is written.
+  // `failed` is called there with the reason when it can be written nowhere.
   void write(std::function<std::string()> text, std::function<void(const QString&)> failed);
   void finish();  // waits until what was given stands
   void discard();
@@ -52,8 +52,9 @@ class RecoveryFile {
   QString m_beside, m_fallback;  // empty where there is none
   std::unique_ptr<QLockFile> m_lock;
   bool m_openElsewhere = false;
-  std::shared_ptr<std::atomic<int>> m_newest = std::make_shared<std::atomic<int>>(0);  // number of the text that is to be written
-  QThreadPool m_writer;  // of one thread; last: it ends before what it writes to
+  std::shared_ptr<std::atomic<int>> m_newest =
+      std::make_shared<std::atomic<int>>(0);  // number of the text that is to be written
+  QThreadPool m_writer;                       // of one thread; last: it ends before what it writes to
 };
 
 }  // namespace loom

@@ -19,18 +19,23 @@ const Entry* entryOfNode(const Problem& problem, const Project& project) {
 
 // Within a sentence; "RMSprop decay" keeps its capitals.
 std::string lowered(std::string label) {
-  if (label.size() > 1 && std::islower(static_cast<unsigned char>(label[1]))) label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
+  if (label.size() > 1 && std::islower(static_cast<unsigned char>(label[1])))
+    label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
   return label;
 }
 
-// "training.optimizer: Learning rate is ..." becomes "Optimizer: ..."; on a page of settings nobody needs to hear "training".
+// "training.optimizer: Learning rate is ..." becomes "Optimizer: ..."; on a page of settings nobody needs to hear
+// "training".
 void nameGroup(std::string& message) {
   const std::size_t colon = message.find(": ");
   if (message.rfind("training", 0) != 0 || colon == std::string::npos || message.find(' ') < colon) return;
   const std::string path = message.substr(0, colon);
   const std::size_t dot = path.rfind('.');
   const std::string group = dot == std::string::npos ? "" : path.substr(dot + 1);
-  const char* name = group == "optimizer" ? "Optimizer: " : group == "schedule" ? "Schedule: " : group == "warmup" ? "Warm-up: " : "";
+  const char* name = group == "optimizer"  ? "Optimizer: "
+                     : group == "schedule" ? "Schedule: "
+                     : group == "warmup"   ? "Warm-up: "
+                                           : "";
   message.replace(0, colon + 2, name);
 }
 
@@ -62,7 +67,10 @@ void nameByLabels(std::vector<Problem>& problems, const Project& project) {
   for (Problem& problem : problems) {
     if (problem.field.empty()) continue;
     const Entry* entry = entryOfNode(problem, project);
-    const Field* field = entry ? entry->field(problem.field) : problem.node.empty() && problem.field.rfind("training", 0) == 0 ? fieldOfSetting(problem.field) : nullptr;
+    const Field* field = entry ? entry->field(problem.field)
+                         : problem.node.empty() && problem.field.rfind("training", 0) == 0
+                             ? fieldOfSetting(problem.field)
+                             : nullptr;
     if (!field) continue;
     nameGroup(problem.message);
     problem.message = inLabels(std::move(problem.message), entry ? std::span(entry->fields) : std::span(field, 1));

@@ -1,6 +1,6 @@
 #pragma once
-// What a key of the file is called where a person reads it: the catalogue's field behind it, and the engine's sentences with labels
-// in the place of keys. In `loom` and in the file the keys stay.
+// What a key of the file is called where a person reads it: the catalogue's field behind it, and the engine's sentences
+// with labels in the place of keys. In `loom` and in the file the keys stay.
 #include <string>
 #include <string_view>
 #include <vector>

@@ -6,7 +6,11 @@
 
 namespace loom {
 
-inline QString q(const std::string& text) { return QString::fromStdString(text); }
-inline std::filesystem::path toPath(const QString& path) { return std::filesystem::path(path.toStdString()); }
+inline QString q(const std::string& text) {
+  return QString::fromStdString(text);
+}
+inline std::filesystem::path toPath(const QString& path) {
+  return std::filesystem::path(path.toStdString());
+}
 
 }  // namespace loom

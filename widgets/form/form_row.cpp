@@ -117,7 +117,8 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   labelLayout->addWidget(m_help);
   line->addWidget(labelSpace, 0, Qt::AlignTop);
 
-  m_editor = makeFieldEditor(field, {.segments = layout.segments, .baseFolder = layout.baseFolder, .symbols = layout.symbols}, this);
+  m_editor = makeFieldEditor(
+      field, {.segments = layout.segments, .baseFolder = layout.baseFolder, .symbols = layout.symbols}, this);
   label->setBuddy(m_editor->focusTarget());
   if (layout.fieldWidth > 0 && !m_editor->wantsWholeWidth()) m_editor->setFixedWidth(layout.fieldWidth);
   line->addWidget(m_editor, layout.fieldWidth > 0 && !m_editor->wantsWholeWidth() ? 0 : 1);

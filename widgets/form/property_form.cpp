@@ -24,8 +24,10 @@ PropertyForm::PropertyForm(FormStyle style, QWidget* parent)
   m_headingRow->hide();
   m_column->addWidget(m_headingRow);
   // A page's form has room of its own; in the inspector what is left over stands below everything.
-  if (style == FormStyle::page) m_column->addStretch();
-  else m_column->addSpacing(0);
+  if (style == FormStyle::page)
+    m_column->addStretch();
+  else
+    m_column->addSpacing(0);
 }
 
 PropertyForm::~PropertyForm() = default;
@@ -212,7 +214,9 @@ void PropertyForm::refreshProblems() {
   std::vector<FieldProblem> own = validate(*m_entry, m_computed.value_or(m_given), others);
   // An expression without a value is told of by whoever computes it.
   if (m_computed)
-    std::erase_if(own, [&](const FieldProblem& problem) { return m_given.contains(problem.key) && !m_computed->contains(problem.key); });
+    std::erase_if(own, [&](const FieldProblem& problem) {
+      return m_given.contains(problem.key) && !m_computed->contains(problem.key);
+    });
   std::erase_if(own, [&](const FieldProblem& problem) { return m_mixed.contains(problem.key); });
   for (FieldProblem& problem : own) problem.message = inLabels(std::move(problem.message), m_entry->fields);
   for (FormRow* row : m_rows) {

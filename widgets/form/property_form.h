@@ -42,12 +42,12 @@ class PropertyForm : public QWidget {
   // values.
   void setProblems(const std::vector<FieldProblem>& problems);
 
-  void setHeading(const QString& heading);               // "Parameters"; with the number of changed fields at its right
-  void setBaseFolder(const QString& folder);             // for paths; holds from the next setEntry()
+  void setHeading(const QString& heading);    // "Parameters"; with the number of changed fields at its right
+  void setBaseFolder(const QString& folder);  // for paths; holds from the next setEntry()
   // What expressions in the fields may name. Names hold from the next setEntry(), their values at once.
   void setSymbols(const Symbols& symbols);
-  // The given values as they are where expressions have been computed: what the entry's own rules are asked about. Fields whose
-  // expressions have no value yet are left out of it and of the rules. Without it the given values are.
+  // The given values as they are where expressions have been computed: what the entry's own rules are asked about.
+  // Fields whose expressions have no value yet are left out of it and of the rules. Without it the given values are.
   void setComputed(const Json& computed);
   // Fields whose things differ: each shows that until a value is given, which then is that of all, even where it is the
   // default. Their values in `given` mean nothing.

@@ -28,7 +28,8 @@ ListText readNumberList(const QString& text, bool whole, int count, const Symbol
   static const QRegularExpression betweenWhole(QStringLiteral("[\\s,;×x*]+")), betweenReal(QStringLiteral("[\\s,;]+")),
       betweenNames(QStringLiteral("[,;×]+"));
   // Where names may stand, an x or * belongs to them too.
-  const bool words = symbols && std::any_of(bare.begin(), bare.end(), [](QChar c) { return c.isLetter() && c != QLatin1Char('x'); });
+  const bool words =
+      symbols && std::any_of(bare.begin(), bare.end(), [](QChar c) { return c.isLetter() && c != QLatin1Char('x'); });
   const QRegularExpression& between = words ? betweenNames : whole ? betweenWhole : betweenReal;
   Json values = Json::array();
   for (const QString& part : bare.split(between, Qt::SkipEmptyParts)) {
@@ -64,7 +65,8 @@ QString writeNumberList(const Json& values, const QString& between) {
   if (values.is_array()) {
     for (const Json& value : values) {
       if (value.is_number()) parts << shortestNumber(value.get<double>());
-      if (value.is_string()) parts << QString::fromStdString(value.get<std::string>()).remove(0, 1);  // an expression, without its '='
+      if (value.is_string())
+        parts << QString::fromStdString(value.get<std::string>()).remove(0, 1);  // an expression, without its '='
     }
   }
   return parts.join(between);

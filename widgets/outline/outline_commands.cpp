@@ -73,7 +73,8 @@ void fillOutlineMenu(QMenu& menu, Commands& commands, OutlinePanel& panel) {
     for (const char* id : {"network.delete-heal", "network.delete"}) add(id);
   }
   menu.addSeparator();
-  if (anyGroups) add("network.outline-fold", panel.foldsAll() ? OutlinePanel::tr("Fold all") : OutlinePanel::tr("Open all"));
+  if (anyGroups)
+    add("network.outline-fold", panel.foldsAll() ? OutlinePanel::tr("Fold all") : OutlinePanel::tr("Open all"));
   add("network.outline-search");
 }
 

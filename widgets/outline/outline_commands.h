@@ -1,6 +1,6 @@
 #pragma once
-// The outline's commands in the registry: what its keys, its context menu, Ctrl+K and the list of shortcuts are made of.
-// They hold while the outline has the keyboard (scope "network/outline").
+// The outline's commands in the registry: what its keys, its context menu, Ctrl+K and the list of shortcuts are made
+// of. They hold while the outline has the keyboard (scope "network/outline").
 #include <QString>
 
 class QKeyEvent;

@@ -171,7 +171,9 @@ void OutlineModel::take(Item& here, Item& now, const QModelIndex& at) {
   };
   if (!same)
     for (const auto& child : now.children) staying.insert(key(child->thing));
-  const auto stays = [&](int row) { return staying.contains(key(here.children[static_cast<std::size_t>(row)]->thing)); };
+  const auto stays = [&](int row) {
+    return staying.contains(key(here.children[static_cast<std::size_t>(row)]->thing));
+  };
   for (int last = static_cast<int>(here.children.size()) - 1; last >= 0 && !same; --last) {
     if (stays(last)) continue;
     int first = last;  // all that go beside each other at once

@@ -142,7 +142,8 @@ bool OutlineTree::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool plain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier));
-    const bool letter = plain && key->key() > Qt::Key_Space && key->key() < Qt::Key_Escape && key->key() != Qt::Key_Question;
+    const bool letter =
+        plain && key->key() > Qt::Key_Space && key->key() < Qt::Key_Escape && key->key() != Qt::Key_Question;
     if (letter || !outlineCommandOf(m_panel.commands(), m_panel, *key).isEmpty()) {
       event->accept();
       return true;
@@ -161,7 +162,8 @@ void OutlineTree::keyPressEvent(QKeyEvent* event) {
     return;
   }
   // Keys of the view that a person took away from its commands.
-  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space) return event->ignore();
+  if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)
+    return event->ignore();
   QTreeView::keyPressEvent(event);
 }
 

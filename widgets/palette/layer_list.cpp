@@ -38,22 +38,25 @@ class PaletteDelegate : public QStyledItemDelegate {
     if (index.data(idRole).isNull()) {
       painter->setFont(theme.font(FontRole::label));
       painter->setPen(theme.colour(Colour::text2));
-      painter->drawText(row.adjusted(16, 6, -8, 0), Qt::AlignVCenter | Qt::AlignLeft, index.data(Qt::DisplayRole).toString());
+      painter->drawText(row.adjusted(16, 6, -8, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                        index.data(Qt::DisplayRole).toString());
       painter->setFont(Theme::withWeight(theme.font(FontRole::caption), 400));
       painter->setPen(theme.colour(hovered ? Colour::accentText : Colour::text3));
-      painter->drawText(row.adjusted(16, 6, -12, 0), Qt::AlignVCenter | Qt::AlignRight, index.data(moreRole).toString());
+      painter->drawText(row.adjusted(16, 6, -12, 0), Qt::AlignVCenter | Qt::AlignRight,
+                        index.data(moreRole).toString());
       painter->restore();
       return;
     }
-    const bool current = option.state.testFlag(QStyle::State_Selected) && option.widget != nullptr && option.widget->hasFocus();
+    const bool current =
+        option.state.testFlag(QStyle::State_Selected) && option.widget != nullptr && option.widget->hasFocus();
     if (current || hovered) {
       painter->setPen(Qt::NoPen);
       painter->setBrush(theme.colour(current ? Colour::selected : Colour::hover));
       painter->drawRoundedRect(row.adjusted(8, 0, -8, 0), 5, 5);
     }
     const QString category = index.data(categoryRole).toString();
-    paintIcon(*painter, layerIcon(index.data(iconRole).toString(), category), QRectF(row.left() + 16, row.center().y() - 8, 16, 16),
-              theme.layerColour(category));
+    paintIcon(*painter, layerIcon(index.data(iconRole).toString(), category),
+              QRectF(row.left() + 16, row.center().y() - 8, 16, 16), theme.layerColour(category));
     painter->setFont(theme.font(FontRole::body));
     painter->setPen(theme.colour(Colour::text));
     QRectF words = row.adjusted(40, 0, -10, 0);
@@ -66,7 +69,8 @@ class PaletteDelegate : public QStyledItemDelegate {
       painter->setFont(theme.font(FontRole::body));
       painter->setPen(theme.colour(option.state.testFlag(QStyle::State_Enabled) ? Colour::text : Colour::text3));
     }
-    const QString name = QFontMetricsF(painter->font()).elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, words.width());
+    const QString name = QFontMetricsF(painter->font())
+                             .elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, words.width());
     painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft, name);
     painter->restore();
   }
@@ -88,7 +92,8 @@ QString categoryTitle(const std::string& category) {
       {"unit", QT_TRANSLATE_NOOP("Palette", "Unit")},
       {"own", QT_TRANSLATE_NOOP("Palette", "My layers")}};
   const auto found = titles.find(category);
-  return found != titles.end() ? QCoreApplication::translate("Palette", found->second) : QString::fromStdString(category);
+  return found != titles.end() ? QCoreApplication::translate("Palette", found->second)
+                               : QString::fromStdString(category);
 }
 
 LayerList::LayerList(QWidget* parent) : QListWidget(parent) {
@@ -117,7 +122,9 @@ void LayerList::setOwn(std::vector<OwnRow> own) {
   m_own = std::move(own);
 }
 
-void LayerList::setUnits(std::vector<Entry> units) { m_units = std::move(units); }
+void LayerList::setUnits(std::vector<Entry> units) {
+  m_units = std::move(units);
+}
 
 void LayerList::fill(const QString& query) {
   m_query = query.trimmed();
@@ -148,7 +155,8 @@ void LayerList::fill(const QString& query) {
   } else {
     std::vector<std::string> categories;
     for (const Entry* entry : entries)
-      if (std::find(categories.begin(), categories.end(), entry->category) == categories.end()) categories.push_back(entry->category);
+      if (std::find(categories.begin(), categories.end(), entry->category) == categories.end())
+        categories.push_back(entry->category);
     for (const std::string& category : categories) {
       const auto mine = [&](const Entry* entry) { return entry->category == category; };
       const int all = static_cast<int>(std::count_if(entries.begin(), entries.end(), mine));
@@ -225,7 +233,8 @@ void LayerList::startDrag(Qt::DropActions) {
   painter.setBrush(theme.colour(Colour::raised));
   painter.drawRoundedRect(QRectF(0.5, 0.5, width - 1, 27), 6, 6);
   const QString category = item->data(categoryRole).toString();
-  paintIcon(painter, layerIcon(item->data(iconRole).toString(), category), QRectF(8, 6, 16, 16), theme.layerColour(category));
+  paintIcon(painter, layerIcon(item->data(iconRole).toString(), category), QRectF(8, 6, 16, 16),
+            theme.layerColour(category));
   painter.setFont(font);
   painter.setPen(theme.colour(Colour::text));
   painter.drawText(QRectF(32, 0, width - 36, 28), Qt::AlignVCenter, item->text());
@@ -263,7 +272,8 @@ void LayerList::keyPressEvent(QKeyEvent* event) {
     return;
   }
   const QString text = event->text();
-  if (!text.isEmpty() && text.front().isLetterOrNumber() && !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))) {
+  if (!text.isEmpty() && text.front().isLetterOrNumber() &&
+      !(event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))) {
     Q_EMIT typed(text);
     return;
   }

@@ -10,7 +10,9 @@
 namespace loom {
 
 LayerPalette::LayerPalette(QWidget* parent)
-    : QWidget(parent), m_search(new SearchField(tr("Search layers"), QStringLiteral("/"), this)), m_list(new LayerList(this)) {
+    : QWidget(parent),
+      m_search(new SearchField(tr("Search layers"), QStringLiteral("/"), this)),
+      m_list(new LayerList(this)) {
   setAccessibleName(tr("Layers"));
   m_search->setAccessibleName(tr("Search layers"));
   auto* searchRow = new QVBoxLayout;
@@ -62,9 +64,11 @@ bool LayerPalette::eventFilter(QObject* watched, QEvent* event) {
       return true;
     case Qt::Key_Return:
     case Qt::Key_Enter:
-      if (const std::string layer = m_list->currentLayer(); !layer.empty()) Q_EMIT layerChosen(QString::fromStdString(layer));
+      if (const std::string layer = m_list->currentLayer(); !layer.empty())
+        Q_EMIT layerChosen(QString::fromStdString(layer));
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -1,11 +1,10 @@
 #pragma once
-// All layers by category: drag one to the canvas, double click or Enter adds it after what is selected there. Built from the
-// catalogue alone: a new layer stands here by itself.
-#include <set>
-#include <string>
-
+// All layers by category: drag one to the canvas, double click or Enter adds it after what is selected there. Built
+// from the catalogue alone: a new layer stands here by itself.
 #include <QListWidget>
 #include <QWidget>
+#include <set>
+#include <string>
 
 #include "engine/catalogue/entry.h"
 

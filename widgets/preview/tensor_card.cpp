@@ -15,7 +15,8 @@
 namespace loom {
 namespace {
 
-constexpr int kTensorCardWidth = 254, kTensorCardPadding = 12, kFromPointer = 6;  // beyond its shadow, which takes the mouse too
+constexpr int kTensorCardWidth = 254, kTensorCardPadding = 12,
+              kFromPointer = 6;  // beyond its shadow, which takes the mouse too
 
 }  // namespace
 

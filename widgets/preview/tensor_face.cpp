@@ -167,7 +167,8 @@ void TensorFace::resizeEvent(QResizeEvent* event) {
 
 void TensorFace::arrange() {
   m_start->setVisible(isFaulty() && m_sentence.isEmpty());
-  m_start->setGeometry(0, height() - static_cast<int>(kCaption), m_start->sizeHint().width(), static_cast<int>(kCaption));
+  m_start->setGeometry(0, height() - static_cast<int>(kCaption), m_start->sizeHint().width(),
+                       static_cast<int>(kCaption));
   const bool more = !m_loading && m_tensor && m_tensor->tiles > kTilesAtOnce;
   m_next->setVisible(more);
   if (!more) return;

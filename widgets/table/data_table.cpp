@@ -12,8 +12,7 @@
 
 namespace loom {
 
-DataTable::DataTable(QWidget* parent)
-    : QTableView(parent), m_frozen(new QTableView(this)) {
+DataTable::DataTable(QWidget* parent) : QTableView(parent), m_frozen(new QTableView(this)) {
   prepare(this);
   prepare(m_frozen);
   m_frozen->setFocusPolicy(Qt::NoFocus);

@@ -12,7 +12,6 @@
 namespace loom {
 namespace {
 
-
 Colour toneColour(Tone tone) {
   switch (tone) {
     case Tone::normal:

@@ -10,12 +10,14 @@
 
 namespace loom {
 
+// clang-format off
 #define LOOM_COLOUR_TOKENS(X)                                                                                       \
   X(app)                                                                                                            \
   X(surface) X(sunken) X(canvas) X(raised) X(hover) X(pressed) X(line) X(lineStrong) X(control) X(text) X(text2)    \
       X(text3) X(disabled) X(accent) X(accentHover) X(accentPress) X(onAccent) X(accentText) X(accentSoft) X(focus) \
           X(selected) X(ok) X(okSoft) X(warning) X(warningSoft) X(error) X(errorSoft) X(running) X(idle) X(grid)    \
               X(axis) X(dot) X(shadow)
+// clang-format on
 
 enum class Colour {
 #define LOOM_TOKEN(name) name,
@@ -31,7 +33,7 @@ struct Palette {
   QHash<QString, QColor> layers;  // by category: "convolution"
   QColor compute, allReduce, dataWait;
   std::array<QColor, 5> scale;  // of a cost on the canvas, from the least to the largest
-  double categoryTint = 0;  // opacity of a category's colour behind its icon
+  double categoryTint = 0;      // opacity of a category's colour behind its icon
 
   const QColor& operator[](Colour colour) const { return colours[static_cast<std::size_t>(colour)]; }
 };

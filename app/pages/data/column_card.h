@@ -1,9 +1,8 @@
 #pragma once
-// What stands in one column of the dataset: kind and shape, range, mean and deviation, histogram, the balance of its classes, of a
-// vector each of its numbers, and the Input of the network that it feeds.
+// What stands in one column of the dataset: kind and shape, range, mean and deviation, histogram, the balance of its
+// classes, of a vector each of its numbers, and the Input of the network that it feeds.
 #include <QStringList>
 #include <QWidget>
-
 #include <optional>
 
 #include "engine/data/dataset.h"

@@ -30,8 +30,11 @@ DataEmpty::DataEmpty(QWidget* importButton, QWidget* parent) : QWidget(parent) {
   title->setAlignment(Qt::AlignCenter);
   title->setWordWrap(true);
   column->addWidget(title);
-  auto* sentence = styled(QStringLiteral("A CSV has one row for each sample. Its header names the variables: a cell holds a number, or the file "
-                                         "of an image, a wave or a matrix beside the CSV."), "hint");
+  auto* sentence = styled(
+      QStringLiteral(
+          "A CSV has one row for each sample. Its header names the variables: a cell holds a number, or the file "
+          "of an image, a wave or a matrix beside the CSV."),
+      "hint");
   sentence->setWordWrap(true);
   sentence->setAlignment(Qt::AlignCenter);
   sentence->setMaximumWidth(520);

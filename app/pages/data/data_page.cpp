@@ -10,7 +10,6 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
-
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +31,10 @@
 namespace loom {
 
 DataPage::DataPage(AppContext& context, QWidget* parent)
-    : Page(context, parent), m_session(new DatasetSession(this)), m_import(new ImportTask(this)), m_measure(new PrepareMeasure(this)) {
+    : Page(context, parent),
+      m_session(new DatasetSession(this)),
+      m_import(new ImportTask(this)),
+      m_measure(new PrepareMeasure(this)) {
   makeLayout();
   makeActions();
   connect(m_import, &ImportTask::progressed, this, [this](qint64 done, qint64 total) {
@@ -55,7 +57,9 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     const CacheProgress& progress = m_session->progress();
     m_progress->setRange(0, static_cast<int>(std::max<std::int64_t>(1, progress.rowsTotal / 100)));
     m_progress->setValue(static_cast<int>(progress.rowsDone / 100));
-    m_status->setText(QStringLiteral("Reading: %1, %L2 rows/s").arg(counted(progress.rowsDone, QStringLiteral("rows"))).arg(std::llround(progress.rowsPerSecond)));
+    m_status->setText(QStringLiteral("Reading: %1, %L2 rows/s")
+                          .arg(counted(progress.rowsDone, QStringLiteral("rows")))
+                          .arg(std::llround(progress.rowsPerSecond)));
     showState();
   });
   connect(m_session, &DatasetSession::opened, this, [this] {
@@ -98,18 +102,22 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
   });
   connect(m_samples, &SamplesView::columnChosen, this, &DataPage::showChosen);
   connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sizesChosen = true; });
-  connect(m_samples, &SamplesView::formChanged, this, [this] { m_form->setCurrent(m_samples->form() == SamplesView::Form::grid); });
+  connect(m_samples, &SamplesView::formChanged, this,
+          [this] { m_form->setCurrent(m_samples->form() == SamplesView::Form::grid); });
   connect(m_form, &SegmentedControl::currentChanged, this,
           [this](int index) { m_samples->setForm(index == 1 ? SamplesView::Form::grid : SamplesView::Form::rows); });
   m_findings->setActions([this](const Fault& fault) { return actionsFor(fault); });
   connect(m_preparation, &PreparationPanel::measureWanted, this, &DataPage::measure);
   connect(m_measure, &PrepareMeasure::known, m_preparation, &PreparationPanel::setMeasured);
   // What the measuring cannot do, the steps as they are say with the place.
-  connect(m_measure, &PrepareMeasure::failed, this, [this](const std::vector<Json>& asked) { m_preparation->setMeasured(asked, asked); });
-  connect(m_preparation, &PreparationPanel::edited, this, [this](const std::vector<Json>& steps) { this->context().document->setPrepare(currentName(), steps); });
+  connect(m_measure, &PrepareMeasure::failed, this,
+          [this](const std::vector<Json>& asked) { m_preparation->setMeasured(asked, asked); });
+  connect(m_preparation, &PreparationPanel::edited, this,
+          [this](const std::vector<Json>& steps) { this->context().document->setPrepare(currentName(), steps); });
   connect(m_tabs, &QTabBar::currentChanged, this, [this] { openCurrent(); });
   connect(m_importMenu, &ImportMenu::csvChosen, this, &DataPage::addCsv);
-  connect(m_importMenu, &ImportMenu::refused, this, [this](const QString& why) { m_error->setText(why), m_error->show(); });
+  connect(m_importMenu, &ImportMenu::refused, this,
+          [this](const QString& why) { m_error->setText(why), m_error->show(); });
   connect(context.document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
     if (change.datasets || change.training) followDocument();
     if (!change.networks.empty() || change.networkList) showFeeds();
@@ -136,14 +144,19 @@ void DataPage::makeActions() {
                             this, run);
   };
   ofSamples("data.pictures", tr("Samples as pictures, or as rows"), "G", "grid", [this] {
-    m_samples->setForm(m_samples->form() == SamplesView::Form::rows ? SamplesView::Form::grid : SamplesView::Form::rows);
+    m_samples->setForm(m_samples->form() == SamplesView::Form::rows ? SamplesView::Form::grid
+                                                                    : SamplesView::Form::rows);
   });
-  ofSamples("data.larger", tr("Larger pictures"), "+; =", "plus", [this] { m_samples->setPictureSize(m_samples->pictureSize() + SamplesView::kPictureStep); });
-  ofSamples("data.smaller", tr("Smaller pictures"), "-", "minus", [this] { m_samples->setPictureSize(m_samples->pictureSize() - SamplesView::kPictureStep); });
+  ofSamples("data.larger", tr("Larger pictures"), "+; =", "plus",
+            [this] { m_samples->setPictureSize(m_samples->pictureSize() + SamplesView::kPictureStep); });
+  ofSamples("data.smaller", tr("Smaller pictures"), "-", "minus",
+            [this] { m_samples->setPictureSize(m_samples->pictureSize() - SamplesView::kPictureStep); });
   m_samples->setCommands(*context().commands);
 }
 
-std::string DataPage::currentName() const { return m_tabs->currentIndex() < 0 ? std::string() : m_tabs->tabData(m_tabs->currentIndex()).toString().toStdString(); }
+std::string DataPage::currentName() const {
+  return m_tabs->currentIndex() < 0 ? std::string() : m_tabs->tabData(m_tabs->currentIndex()).toString().toStdString();
+}
 
 void DataPage::followDocument() {
   const Project& project = context().document->project();
@@ -181,14 +194,18 @@ void DataPage::openCurrent() {
   request.spec = *dataset;
   for (const DatasetSpec& other : project.datasets) {
     if (other.name == dataset->name) continue;
-    if (datasetPath(*context().document, other) == path) request.otherPart = other;
-    else request.check.other = datasetPath(*context().document, other).toStdString();
+    if (datasetPath(*context().document, other) == path)
+      request.otherPart = other;
+    else
+      request.check.other = datasetPath(*context().document, other).toStdString();
     break;
   }
   request.check.targets = targetVariables(project);
-  const bool own = dataset->ownPrepare || project.training.updates.empty() || project.training.updates.front().dataset == dataset->name;
-  m_preparation->setSteps(effectivePrepare(project, *dataset),
-                          own ? QString() : QStringLiteral("As the training set, without its random steps. Editing makes them its own."));
+  const bool own = dataset->ownPrepare || project.training.updates.empty() ||
+                   project.training.updates.front().dataset == dataset->name;
+  m_preparation->setSteps(
+      effectivePrepare(project, *dataset),
+      own ? QString() : QStringLiteral("As the training set, without its random steps. Editing makes them its own."));
   const QString key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
   if (key == m_openedKey) {
     if (findings().size() != m_listed) showFindings();
@@ -235,7 +252,8 @@ void DataPage::addCsv(const QString& path) {
     m_error->show();
     return;
   }
-  if (dataset.name == "validation" && document.project().training.validation.empty()) document.setValidation("validation");
+  if (dataset.name == "validation" && document.project().training.validation.empty())
+    document.setValidation("validation");
   select(dataset.name);
 }
 
@@ -261,7 +279,9 @@ bool DataPage::filesDropped(const QList<QUrl>& urls) {
   return m_importMenu->take(paths);
 }
 
-QList<QWidget*> DataPage::areas() const { return {m_tabs, m_samples->currentWidget(), m_findings}; }
+QList<QWidget*> DataPage::areas() const {
+  return {m_tabs, m_samples->currentWidget(), m_findings};
+}
 
 QJsonObject DataPage::saveLayout() const {
   QJsonObject layout;
@@ -293,11 +313,15 @@ void DataPage::restoreLayout(const QJsonObject& layout) {
 }
 
 bool DataPage::settled() const {
-  return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running() && !m_measure->busy() &&
-         !m_model->busy() && m_preparation->settled();
+  return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running() &&
+         !m_measure->busy() && !m_model->busy() && m_preparation->settled();
 }
 
-void DataPage::toggleLeftPanel() { m_columnsPanel->setVisible(!m_columnsPanel->isVisible()); }
-void DataPage::toggleInspector() { m_doctorPanel->setVisible(!m_doctorPanel->isVisible()); }
+void DataPage::toggleLeftPanel() {
+  m_columnsPanel->setVisible(!m_columnsPanel->isVisible());
+}
+void DataPage::toggleInspector() {
+  m_doctorPanel->setVisible(!m_doctorPanel->isVisible());
+}
 
 }  // namespace loom

@@ -54,11 +54,11 @@ class DataPage : public Page {
   QWidget* makeBody();
   void makeActions();
   void followDocument();
-  void openCurrent();          // the dataset of the current tab
+  void openCurrent();  // the dataset of the current tab
   std::string currentName() const;
   void select(const std::string& name);
   void addCsv(const QString& path);
-  void offerSplit();           // the card that asks how
+  void offerSplit();  // the card that asks how
   void splitOff(const HoldOut& how);
   QStringList classColumns() const;
   std::vector<FindingAction> actionsFor(const Fault& fault);
@@ -77,8 +77,8 @@ class DataPage : public Page {
   bool takesPart() const;
   void reportProblems();
 
-  QString m_openedKey;         // what the session was opened with: path and rows
-  std::size_t m_listed = 0;    // findings in the list
+  QString m_openedKey;       // what the session was opened with: path and rows
+  std::size_t m_listed = 0;  // findings in the list
   DatasetSession* m_session;
   ImportTask* m_import;
   PrepareMeasure* m_measure;

@@ -1,10 +1,9 @@
-// What the Data page changes: a validation set split off, columns of words and broken rows mended in a copy, what Normalise
-// takes from the training set.
+// What the Data page changes: a validation set split off, columns of words and broken rows mended in a copy, what
+// Normalise takes from the training set.
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
 #include <QPointer>
-
 #include <algorithm>
 #include <cmath>
 
@@ -32,8 +31,10 @@ std::function<void()> undoOf(ProjectDocument& document) {
 }
 
 void put(Json& extra, const char* key, const Json& value, const Json& standard) {
-  if (value == standard) extra.erase(key);
-  else extra[key] = value;
+  if (value == standard)
+    extra.erase(key);
+  else
+    extra[key] = value;
 }
 
 void hold(Json& extra, const HoldOut& how, const char* part) {
@@ -49,10 +50,13 @@ void hold(Json& extra, const HoldOut& how, const char* part) {
 QStringList DataPage::classColumns() const {
   QStringList columns;
   for (const Variable& variable : m_session->schema().variables) {
-    const auto stats = std::find_if(m_session->stats().begin(), m_session->stats().end(), [&](const VariableStats& each) { return each.variable == variable.name; });
+    const auto stats = std::find_if(m_session->stats().begin(), m_session->stats().end(),
+                                    [&](const VariableStats& each) { return each.variable == variable.name; });
     const bool measured = stats != m_session->stats().end();
-    if (isLabel(variable)) columns.prepend(QString::fromStdString(variable.name));
-    else if (measured && !stats->classes.empty()) columns.append(QString::fromStdString(variable.name));
+    if (isLabel(variable))
+      columns.prepend(QString::fromStdString(variable.name));
+    else if (measured && !stats->classes.empty())
+      columns.append(QString::fromStdString(variable.name));
   }
   return columns;
 }
@@ -64,12 +68,16 @@ void DataPage::offerSplit() {
   const DatasetSpec* spec = context().document->project().dataset(currentName());
   std::int64_t rows = dataset->size();
   if (spec && spec->extra.contains("hold_out") && spec->extra["hold_out"].is_number())
-    rows = std::llround(static_cast<double>(rows) / (spec->extra.value("part", "rest") == "held" ? spec->extra["hold_out"].get<double>() : 1 - spec->extra["hold_out"].get<double>()));
+    rows = std::llround(static_cast<double>(rows) / (spec->extra.value("part", "rest") == "held"
+                                                         ? spec->extra["hold_out"].get<double>()
+                                                         : 1 - spec->extra["hold_out"].get<double>()));
   auto* card = new SplitCard(rows, classColumns(), window());
   connect(card, &Popover::closed, card, &QObject::deleteLater);
   connect(card, &SplitCard::wanted, this, [this, card] { splitOff(card->holdOut()); });
   connect(card, &SplitCard::fileWanted, this, [this] {
-    const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("The validation set"), context().document->folder(), QStringLiteral("CSV (*.csv);;All files (*)"));
+    const QString path =
+        QFileDialog::getOpenFileName(this, QStringLiteral("The validation set"), context().document->folder(),
+                                     QStringLiteral("CSV (*.csv);;All files (*)"));
     if (!path.isEmpty()) addCsv(path);
   });
   card->openAt(m_splitButton->isVisible() ? static_cast<QWidget*>(m_splitButton) : m_checkButton);
@@ -81,12 +89,14 @@ void DataPage::splitOff(const HoldOut& how) {
   const DatasetSpec* current = project.dataset(currentName());
   if (!current) return;
   // From a part the split begins anew at the training set, and the other part follows.
-  const std::string trained = project.training.updates.empty() ? current->name : project.training.updates.front().dataset;
+  const std::string trained =
+      project.training.updates.empty() ? current->name : project.training.updates.front().dataset;
   const DatasetSpec* training = project.dataset(project.training.validation == current->name ? trained : current->name);
   if (!training) return;
   DatasetSpec kept = *training, held;
   held.name = project.training.validation.empty() ? "validation" : project.training.validation;
-  for (int number = 2; project.training.validation.empty() && project.dataset(held.name); ++number) held.name = "validation" + std::to_string(number);
+  for (int number = 2; project.training.validation.empty() && project.dataset(held.name); ++number)
+    held.name = "validation" + std::to_string(number);
   if (const DatasetSpec* before = project.dataset(held.name)) held = *before;
   held.csv = kept.csv;
   held.extra = kept.extra.is_object() ? kept.extra : Json::object();
@@ -97,19 +107,24 @@ void DataPage::splitOff(const HoldOut& how) {
     std::vector<DatasetSpec>& datasets = edit.datasets();
     for (DatasetSpec& spec : datasets)
       if (spec.name == kept.name) spec = kept;
-    const auto known = std::find_if(datasets.begin(), datasets.end(), [&](const DatasetSpec& spec) { return spec.name == held.name; });
-    if (known == datasets.end()) datasets.push_back(held);
-    else *known = held;
+    const auto known =
+        std::find_if(datasets.begin(), datasets.end(), [&](const DatasetSpec& spec) { return spec.name == held.name; });
+    if (known == datasets.end())
+      datasets.push_back(held);
+    else
+      *known = held;
     edit.training().validation = held.name;
   });
-  context().notify({QStringLiteral("%1 % of the rows are the validation set").arg(100 * how.share, 0, 'g', 4), QStringLiteral("Undo"), undoOf(document)});
+  context().notify({QStringLiteral("%1 % of the rows are the validation set").arg(100 * how.share, 0, 'g', 4),
+                    QStringLiteral("Undo"), undoOf(document)});
 }
 
 std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
   const std::string column = fault.column;
   switch (fault.kind) {
     case FaultKind::textColumn:
-      return {{QStringLiteral("Encode as classes"), [this, column] {
+      return {{QStringLiteral("Encode as classes"),
+               [this, column] {
                  Repair repair;
                  repair.encode[column] = knownWords(column);
                  mend(repair);
@@ -137,7 +152,8 @@ std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
       return {{QStringLiteral("Normalise %1 columns").arg(fault.variables.size()), [this, variables = fault.variables] {
                  m_preparation->addStep({{"step", "Normalise"}, {"variable", variables}});
                }}};
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -168,8 +184,10 @@ void DataPage::mend(const Repair& repair) {
       for (DatasetSpec& spec : edit.datasets())
         if (spec.csv == before) spec.csv = csv;
     });
-    context().notify({repaired.skipped > 0 ? QStringLiteral("%1 left out in %2; the file itself stays").arg(counted(repaired.skipped, QStringLiteral("rows")), QFileInfo(path).fileName())
-                                           : QStringLiteral("%1 is used; the file itself stays").arg(QFileInfo(path).fileName()),
+    context().notify({repaired.skipped > 0
+                          ? QStringLiteral("%1 left out in %2; the file itself stays")
+                                .arg(counted(repaired.skipped, QStringLiteral("rows")), QFileInfo(path).fileName())
+                          : QStringLiteral("%1 is used; the file itself stays").arg(QFileInfo(path).fileName()),
                       QStringLiteral("Undo"), undoOf(document)});
   } catch (const Error& error) {
     m_error->setText(QString::fromUtf8(error.what()));
@@ -181,7 +199,9 @@ void DataPage::measure(const std::vector<Json>& steps) {
   const Project& project = context().document->project();
   const DatasetSpec* dataset = project.dataset(currentName());
   if (!dataset) return;
-  const DatasetSpec* trained = dataset->ownPrepare || project.training.updates.empty() ? nullptr : project.dataset(project.training.updates.front().dataset);
+  const DatasetSpec* trained = dataset->ownPrepare || project.training.updates.empty()
+                                   ? nullptr
+                                   : project.dataset(project.training.updates.front().dataset);
   const DatasetSpec& source = trained ? *trained : *dataset;
   m_measure->ask(datasetPath(*context().document, source), source, steps);
 }

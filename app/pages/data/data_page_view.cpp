@@ -10,7 +10,6 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QVBoxLayout>
-
 #include <algorithm>
 
 #include "app/pages/data/column_card.h"
@@ -82,8 +81,10 @@ QWidget* DataPage::makeBar() {
     ProjectDocument& document = *context().document;
     const QString name = QString::fromStdString(currentName());
     document.removeDataset(currentName());
-    context().notify({QStringLiteral("%1 is no longer part of the project; its files stay").arg(name), QStringLiteral("Undo"),
-                      [kept = QPointer<ProjectDocument>(&document)] { if (kept) kept->undoStack().undo(); }});
+    context().notify({QStringLiteral("%1 is no longer part of the project; its files stay").arg(name),
+                      QStringLiteral("Undo"), [kept = QPointer<ProjectDocument>(&document)] {
+                        if (kept) kept->undoStack().undo();
+                      }});
   });
   return bar;
 }
@@ -183,8 +184,10 @@ void DataPage::showState() {
   m_progress->setVisible(state == DatasetSession::State::opening || importing);
   if (state == DatasetSession::State::failed && !importing && m_session->error()) {
     const DatasetSpec* const dataset = context().document->project().dataset(currentName());
-    const std::string origin = dataset && !QFileInfo::exists(m_session->request().csv) ? originOf(*dataset) : std::string();
-    m_status->setText(QString::fromStdString(origin.empty() ? m_session->error()->what() : m_session->error()->what() + ("\n\n" + origin)));
+    const std::string origin =
+        dataset && !QFileInfo::exists(m_session->request().csv) ? originOf(*dataset) : std::string();
+    m_status->setText(QString::fromStdString(origin.empty() ? m_session->error()->what()
+                                                            : m_session->error()->what() + ("\n\n" + origin)));
   }
   m_status->setWordWrap(true);
   m_tabs->setVisible(any);
@@ -199,9 +202,11 @@ void DataPage::showState() {
   m_checkButton->setKind(noValidation ? ButtonKind::outlined : ButtonKind::tinted);
   if (const auto dataset = m_session->dataset()) {
     std::int64_t columns = 0;  // of the file: a vector is as many as it has numbers
-    for (const Variable& variable : dataset->schema().variables) columns += variable.kind == VariableKind::vector ? variable.shape.elements() : 1;
+    for (const Variable& variable : dataset->schema().variables)
+      columns += variable.kind == VariableKind::vector ? variable.shape.elements() : 1;
     m_path->setText(QStringLiteral("%1    %2, %3")
-                        .arg(QFileInfo(m_session->request().csv).fileName(), counted(dataset->size(), QStringLiteral("rows")),
+                        .arg(QFileInfo(m_session->request().csv).fileName(),
+                             counted(dataset->size(), QStringLiteral("rows")),
                              counted(columns, QStringLiteral("columns"))));
   } else {
     m_path->setText(QFileInfo(m_session->request().csv).fileName());
@@ -232,12 +237,15 @@ void DataPage::showColumns() {
 void DataPage::showChosen(int column) {
   for (ColumnCard* card : m_cards)
     if (ElementTable* elements = card->elements())
-      elements->setChosen(QString::fromStdString(card->variable().name) == m_model->variableOf(column) ? m_model->elementOf(column) : -1);
+      elements->setChosen(QString::fromStdString(card->variable().name) == m_model->variableOf(column)
+                              ? m_model->elementOf(column)
+                              : -1);
 }
 
 // The columns of a table want their figures side by side; what a person has set stays.
 void DataPage::makeRoomForTable() {
-  const bool table = std::any_of(m_cards.begin(), m_cards.end(), [](const ColumnCard* card) { return card->elements(); });
+  const bool table =
+      std::any_of(m_cards.begin(), m_cards.end(), [](const ColumnCard* card) { return card->elements(); });
   QList<int> sizes = m_splitter->sizes();
   if (!table || m_sizesChosen || width() < kRoomy || sizes.size() != 3 || sizes[0] >= kTableColumns) return;
   sizes[1] -= kTableColumns - sizes[0];
@@ -278,8 +286,11 @@ void DataPage::showDoctor() {
   if (m_session->checking()) {
     text = QStringLiteral("Doctor: %1 checked").arg(counted(m_session->rowsChecked(), QStringLiteral("rows")));
   } else if (const auto& report = m_session->report()) {
-    text = report->errors + report->warnings == 0 ? QStringLiteral("Doctor: no fault in ") + counted(report->rows, QStringLiteral("rows"))
-                                                  : QStringLiteral("Doctor: %1, %2").arg(counted(report->errors, QStringLiteral("errors")), counted(report->warnings, QStringLiteral("warnings")));
+    text = report->errors + report->warnings == 0
+               ? QStringLiteral("Doctor: no fault in ") + counted(report->rows, QStringLiteral("rows"))
+               : QStringLiteral("Doctor: %1, %2")
+                     .arg(counted(report->errors, QStringLiteral("errors")),
+                          counted(report->warnings, QStringLiteral("warnings")));
   }
   m_doctorTitle->setText(text);
 }
@@ -318,7 +329,8 @@ void DataPage::showFindings() {
 bool DataPage::takesPart() const {
   const TrainingSpec& training = context().document->project().training;
   return training.validation == currentName() ||
-         std::any_of(training.updates.begin(), training.updates.end(), [this](const UpdateSpec& update) { return update.dataset == currentName(); });
+         std::any_of(training.updates.begin(), training.updates.end(),
+                     [this](const UpdateSpec& update) { return update.dataset == currentName(); });
 }
 
 void DataPage::reportProblems() {
@@ -329,15 +341,19 @@ void DataPage::reportProblems() {
   const auto& report = m_session->report();
   // What opening failed at first is among what the doctor finds.
   if (m_session->state() == DatasetSession::State::failed && m_session->error() && (!report || report->ok())) {
-    problems.push_back({error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
+    problems.push_back(
+        {error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
   } else if (report) {
     constexpr std::size_t kMost = 50;  // the list beside the samples has them all
     for (const Fault& fault : report->faults) {
       if (fault.severity == FaultSeverity::info || problems.size() >= kMost) continue;
-      problems.push_back({fault.severity == FaultSeverity::error ? error : Severity::warning,
-                          {.page = "data", .dataset = dataset, .row = fault.line, .column = QString::fromStdString(fault.column)},
-                          fault.line > 0 ? QStringLiteral("%1 line %2").arg(file).arg(fault.line) : file,
-                          QString::fromStdString(fault.message()), {}, {}});
+      problems.push_back(
+          {fault.severity == FaultSeverity::error ? error : Severity::warning,
+           {.page = "data", .dataset = dataset, .row = fault.line, .column = QString::fromStdString(fault.column)},
+           fault.line > 0 ? QStringLiteral("%1 line %2").arg(file).arg(fault.line) : file,
+           QString::fromStdString(fault.message()),
+           {},
+           {}});
     }
   }
   Q_EMIT problemsChanged(problems);

@@ -14,7 +14,8 @@ std::map<std::string, QStringList> classNamesOf(const std::filesystem::path& csv
   for (const Variable& variable : schema.variables) {
     if (variable.kind != VariableKind::scalar) continue;
     try {
-      for (const std::string& word : classWords(csv, variable.name)) names[variable.name] += QString::fromStdString(word);
+      for (const std::string& word : classWords(csv, variable.name))
+        names[variable.name] += QString::fromStdString(word);
     } catch (const Error&) {
       continue;  // numbers alone, then
     }
@@ -60,7 +61,8 @@ void DatasetSession::start(bool checkOnly) {
   m_work.emplace(this);
   m_checking = true;
   m_rowsChecked = 0;
-  m_work->start([request = m_request, known = checkOnly ? m_dataset : nullptr](const Work& here) { work(request, here, known); });
+  m_work->start(
+      [request = m_request, known = checkOnly ? m_dataset : nullptr](const Work& here) { work(request, here, known); });
 }
 
 void DatasetSession::work(const SessionRequest& request, const Work& here, std::shared_ptr<const Dataset> dataset) {
@@ -127,7 +129,8 @@ std::shared_ptr<const Dataset> DatasetSession::read(const SessionRequest& reques
   return dataset;
 }
 
-void DatasetSession::check(const SessionRequest& request, const Work& here, const std::shared_ptr<const Dataset>& dataset) {
+void DatasetSession::check(const SessionRequest& request, const Work& here,
+                           const std::shared_ptr<const Dataset>& dataset) {
   const std::filesystem::path csv = request.csv.toStdString();
   CheckOptions options = request.check;
   options.progress = [&here](const CacheProgress& progress) {

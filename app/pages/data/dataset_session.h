@@ -1,21 +1,20 @@
 #pragma once
-// One dataset of the project, opened, measured and checked in the background: the page shows what is known so far and work
-// goes on. Results arrive as signals on the window's thread; opening another file or the end of the session cancels, and waits for
-// nothing: a disk that does not answer holds up its own work alone.
+// One dataset of the project, opened, measured and checked in the background: the page shows what is known so far and
+// work goes on. Results arrive as signals on the window's thread; opening another file or the end of the session
+// cancels, and waits for nothing: a disk that does not answer holds up its own work alone.
 #include <QObject>
 #include <QString>
 #include <QStringList>
-
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/pages/data/samples_model.h"
 #include "engine/base/error.h"
 #include "engine/data/check.h"
 #include "engine/data/dataset.h"
-#include "app/pages/data/samples_model.h"
 #include "engine/data/stats.h"
 #include "engine/network/project.h"
 #include "widgets/document/background.h"
@@ -23,10 +22,10 @@
 namespace loom {
 
 struct SessionRequest {
-  QString csv;                          // absolute
-  DatasetSpec spec;                     // which of its rows
-  std::optional<DatasetSpec> otherPart; // another dataset of the same file: the doctor compares their classes
-  CheckOptions check;                   // classes and the other dataset
+  QString csv;                           // absolute
+  DatasetSpec spec;                      // which of its rows
+  std::optional<DatasetSpec> otherPart;  // another dataset of the same file: the doctor compares their classes
+  CheckOptions check;                    // classes and the other dataset
 };
 
 class DatasetSession : public QObject {

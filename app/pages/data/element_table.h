@@ -1,9 +1,8 @@
 #pragma once
-// The numbers of a vector, each as the column of the file that it is: name, histogram, minimum, mean and maximum; where there is little room in
-// two lines. A click chooses one, and so do the arrows, Home and End.
+// The numbers of a vector, each as the column of the file that it is: name, histogram, minimum, mean and maximum; where
+// there is little room in two lines. A click chooses one, and so do the arrows, Home and End.
 #include <QStringList>
 #include <QWidget>
-
 #include <cstdint>
 #include <vector>
 
@@ -14,7 +13,8 @@ class QPainter;
 namespace loom {
 
 // Bars side by side over the whole of `place`, the highest as high as it; what was met at all is seen.
-void paintHistogram(QPainter& painter, const QRectF& place, const std::vector<std::int64_t>& counts, const QColor& colour);
+void paintHistogram(QPainter& painter, const QRectF& place, const std::vector<std::int64_t>& counts,
+                    const QColor& colour);
 
 class ElementTable : public QWidget {
   Q_OBJECT

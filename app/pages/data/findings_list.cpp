@@ -26,8 +26,10 @@ class FindingDelegate : public QStyledItemDelegate {
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Theme& theme = Theme::of(m_view);
-    if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, theme.colour(Colour::selected));
-    else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(Colour::hover));
+    if (option.state & QStyle::State_Selected)
+      painter->fillRect(option.rect, theme.colour(Colour::selected));
+    else if (option.state & QStyle::State_MouseOver)
+      painter->fillRect(option.rect, theme.colour(Colour::hover));
     painter->setPen(theme.hairline(Colour::line));
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
     painter->save();
@@ -43,7 +45,9 @@ class FindingDelegate : public QStyledItemDelegate {
     const int severity = index.data(FindingsModel::severity).toInt();
     const char* icons[] = {"status-failed", "status-warning", "info"};
     const Colour colours[] = {Colour::error, Colour::warning, Colour::text3};
-    if (painter) paintIcon(*painter, QLatin1String(icons[severity]), QRectF(kRowPadding, kRowPadding + 1, 14, 14), theme.colour(colours[severity]));
+    if (painter)
+      paintIcon(*painter, QLatin1String(icons[severity]), QRectF(kRowPadding, kRowPadding + 1, 14, 14),
+                theme.colour(colours[severity]));
     int y = kRowPadding;
     const auto paragraph = [&](const QString& text, const QFont& font, Colour colour) {
       if (text.isEmpty()) return;
@@ -81,20 +85,28 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const {
       const QString found = QString::fromStdString(fault.found), wanted = QString::fromStdString(fault.wanted);
       return wanted.isEmpty() ? found : QStringLiteral("%1, wanted: %2").arg(found, wanted);
     }
-    case Qt::AccessibleTextRole: return QString::fromStdString(fault.message());
+    case Qt::AccessibleTextRole:
+      return QString::fromStdString(fault.message());
     case place: {
       if (!fault.variables.empty()) return QStringLiteral("%1 columns").arg(fault.variables.size());
       QString where = fault.line > 0 ? QStringLiteral("line %1").arg(fault.line) : QStringLiteral("whole file");
-      if (fault.kind == FaultKind::textColumn || fault.kind == FaultKind::unlikeScales || fault.kind == FaultKind::constantColumn) return QStringLiteral("column ") + QString::fromStdString(fault.column);
+      if (fault.kind == FaultKind::textColumn || fault.kind == FaultKind::unlikeScales ||
+          fault.kind == FaultKind::constantColumn)
+        return QStringLiteral("column ") + QString::fromStdString(fault.column);
       if (fault.kind == FaultKind::loneClass) where = QStringLiteral("both parts");
       if (!fault.column.empty()) where += QStringLiteral(", column ") + QString::fromStdString(fault.column);
       return where;
     }
-    case remedy: return QString::fromStdString(fault.remedy);
-    case severity: return static_cast<int>(fault.severity);
-    case line: return static_cast<qint64>(fault.line);
-    case kind: return static_cast<int>(fault.kind);
-    default: return {};
+    case remedy:
+      return QString::fromStdString(fault.remedy);
+    case severity:
+      return static_cast<int>(fault.severity);
+    case line:
+      return static_cast<qint64>(fault.line);
+    case kind:
+      return static_cast<int>(fault.kind);
+    default:
+      return {};
   }
 }
 

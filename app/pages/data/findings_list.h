@@ -1,8 +1,8 @@
 #pragma once
-// What the doctor found: one row a finding, with its line, column, what was found, what is wanted, and the remedy in words.
+// What the doctor found: one row a finding, with its line, column, what was found, what is wanted, and the remedy in
+// words.
 #include <QAbstractListModel>
 #include <QListView>
-
 #include <functional>
 #include <vector>
 
@@ -25,7 +25,9 @@ class FindingsModel : public QAbstractListModel {
   enum Role { place = Qt::UserRole + 1, remedy, severity, line, kind };
 
   void setReport(const CheckReport* report);  // null = none; copied
-  int rowCount(const QModelIndex& parent = {}) const override { return parent.isValid() ? 0 : static_cast<int>(m_faults.size()); }
+  int rowCount(const QModelIndex& parent = {}) const override {
+    return parent.isValid() ? 0 : static_cast<int>(m_faults.size());
+  }
   QVariant data(const QModelIndex& index, int role) const override;
   const Fault& fault(int row) const { return m_faults[static_cast<std::size_t>(row)]; }
 

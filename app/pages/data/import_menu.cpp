@@ -3,7 +3,6 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
-
 #include <algorithm>
 
 #include "engine/base/error.h"
@@ -11,9 +10,12 @@
 namespace loom {
 namespace {
 
-bool isIdx(const QString& name) { return name.contains(QLatin1String("idx"), Qt::CaseInsensitive); }
+bool isIdx(const QString& name) {
+  return name.contains(QLatin1String("idx"), Qt::CaseInsensitive);
+}
 bool isCifar(const QString& name) {
-  return name.endsWith(QLatin1String(".bin"), Qt::CaseInsensitive) || name.endsWith(QLatin1String(".bin.gz"), Qt::CaseInsensitive);
+  return name.endsWith(QLatin1String(".bin"), Qt::CaseInsensitive) ||
+         name.endsWith(QLatin1String(".bin.gz"), Qt::CaseInsensitive);
 }
 
 // None in a folder that cannot be read: what is tried next tells why.
@@ -37,19 +39,24 @@ QString datasetName(const QString& file) {
 
 ImportMenu::ImportMenu(ImportTask& task, QWidget* parent) : QMenu(parent), m_task(task) {
   addAction(QStringLiteral("CSV file…"), this, [this] {
-    const QString path = QFileDialog::getOpenFileName(parentWidget(), QStringLiteral("Open a CSV dataset"), m_target, QStringLiteral("CSV (*.csv);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(parentWidget(), QStringLiteral("Open a CSV dataset"), m_target,
+                                                      QStringLiteral("CSV (*.csv);;All files (*)"));
     if (!path.isEmpty()) Q_EMIT csvChosen(path);
   });
   addAction(QStringLiteral("Folder of class folders…"), this, [this] {
-    const QString path = QFileDialog::getExistingDirectory(parentWidget(), QStringLiteral("A folder whose sub-folders are the classes"), m_target);
+    const QString path = QFileDialog::getExistingDirectory(
+        parentWidget(), QStringLiteral("A folder whose sub-folders are the classes"), m_target);
     if (!path.isEmpty()) importClassFolder(path);
   });
   addAction(QStringLiteral("IDX images and labels…"), this, [this] {
-    const QStringList files = QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("The images file and the labels file"), m_target);
+    const QStringList files =
+        QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("The images file and the labels file"), m_target);
     if (!files.isEmpty()) importIdxFiles(files);
   });
   addAction(QStringLiteral("CIFAR binary batches…"), this, [this] {
-    const QStringList files = QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("CIFAR binary batches"), m_target, QStringLiteral("CIFAR binary (*.bin *.bin.gz);;All files (*)"));
+    const QStringList files =
+        QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("CIFAR binary batches"), m_target,
+                                      QStringLiteral("CIFAR binary (*.bin *.bin.gz);;All files (*)"));
     if (!files.isEmpty()) importCifarFiles(files);
   });
 }
@@ -63,7 +70,8 @@ bool ImportMenu::take(const QStringList& paths) {
     if (pairs.empty()) importClassFolder(paths.front());
     return true;
   }
-  if (std::all_of(paths.begin(), paths.end(), [](const QString& path) { return path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive); })) {
+  if (std::all_of(paths.begin(), paths.end(),
+                  [](const QString& path) { return path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive); })) {
     for (const QString& path : paths) Q_EMIT csvChosen(path);
     return true;
   }
@@ -81,7 +89,8 @@ bool ImportMenu::take(const QStringList& paths) {
 QString ImportMenu::freshFolder(const QString& name) const {
   QDir target(m_target);
   QString folder = target.filePath(QStringLiteral("data/") + name);
-  for (int number = 2; QFileInfo::exists(folder); ++number) folder = target.filePath(QStringLiteral("data/%1-%2").arg(name).arg(number));
+  for (int number = 2; QFileInfo::exists(folder); ++number)
+    folder = target.filePath(QStringLiteral("data/%1-%2").arg(name).arg(number));
   return folder;
 }
 
@@ -89,14 +98,18 @@ void ImportMenu::importIdxFiles(const QStringList& files) {
   IdxPair pair;
   for (const QString& file : files) {
     const QString name = QFileInfo(file).fileName();
-    (name.contains(QLatin1String("label"), Qt::CaseInsensitive) || name.contains(QLatin1String("idx1")) ? pair.labels : pair.images) = file.toStdString();
+    (name.contains(QLatin1String("label"), Qt::CaseInsensitive) || name.contains(QLatin1String("idx1")) ? pair.labels
+                                                                                                        : pair.images) =
+        file.toStdString();
   }
   // Choosing only one of the pair is enough where the other lies beside it under its usual name.
   if (pair.images.empty() != pair.labels.empty())
     for (const IdxPair& known : pairsIn(QFileInfo(files.front()).absolutePath()))
-      if (known.images.filename() == pair.images.filename() || known.labels.filename() == pair.labels.filename()) pair = known;
+      if (known.images.filename() == pair.images.filename() || known.labels.filename() == pair.labels.filename())
+        pair = known;
   if (pair.images.empty() || pair.labels.empty()) {
-    Q_EMIT refused(QStringLiteral("IDX datasets are a pair: choose the file of images and the file of labels together."));
+    Q_EMIT refused(
+        QStringLiteral("IDX datasets are a pair: choose the file of images and the file of labels together."));
     return;
   }
   pair.name = datasetName(QString::fromStdString(pair.images.string())).toStdString();
@@ -116,7 +129,9 @@ void ImportMenu::importCifarFiles(const QStringList& files) {
   sorted.sort();
   for (const QString& file : sorted) batches.emplace_back(file.toStdString());
   const QString out = freshFolder(files.size() == 1 ? datasetName(files.front()) : QStringLiteral("cifar"));
-  m_task.start(QFileInfo(files.front()).fileName(), [batches, out](const ImportOptions& options) { return importCifar(batches, out.toStdString(), options); });
+  m_task.start(QFileInfo(files.front()).fileName(), [batches, out](const ImportOptions& options) {
+    return importCifar(batches, out.toStdString(), options);
+  });
 }
 
 void ImportMenu::importClassFolder(const QString& folder) {

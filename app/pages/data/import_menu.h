@@ -1,5 +1,6 @@
 #pragma once
-// Import...: a CSV as it is, or IDX, CIFAR binary and class folders made into one. Works for chosen and for dropped files.
+// Import...: a CSV as it is, or IDX, CIFAR binary and class folders made into one. Works for chosen and for dropped
+// files.
 #include <QMenu>
 #include <QUrl>
 

@@ -3,7 +3,6 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
-
 #include <deque>
 #include <functional>
 #include <optional>
@@ -25,8 +24,8 @@ class ImportTask : public QObject {
   ~ImportTask() override { cancel(); }
 
   bool running() const { return m_running.has_value(); }
-  void start(QString what, Work work);  // waits its turn behind what runs
-  void cancel();                        // what runs and what waits; waits for neither
+  void start(QString what, Work work);            // waits its turn behind what runs
+  void cancel();                                  // what runs and what waits; waits for neither
   const QString& what() const { return m_what; }  // "train-images-idx3-ubyte"
 
  Q_SIGNALS:

@@ -53,7 +53,8 @@ KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& p
   return known;
 }
 
-KnownColumnsKeeper::KnownColumnsKeeper(ProjectDocument& document, QObject* parent) : QObject(parent), m_document(document) {
+KnownColumnsKeeper::KnownColumnsKeeper(ProjectDocument& document, QObject* parent)
+    : QObject(parent), m_document(document) {
   m_soon.setSingleShot(true);
   m_soon.setInterval(0);
   connect(&m_soon, &QTimer::timeout, this, &KnownColumnsKeeper::refresh);
@@ -72,7 +73,8 @@ KnownColumnsKeeper::KnownColumnsKeeper(ProjectDocument& document, QObject* paren
   m_soon.start();
 }
 
-void KnownColumnsKeeper::learn(const std::string& dataset, const Schema& schema, const std::map<std::string, std::int64_t>& classes) {
+void KnownColumnsKeeper::learn(const std::string& dataset, const Schema& schema,
+                               const std::map<std::string, std::int64_t>& classes) {
   const DatasetSpec* spec = m_document.project().dataset(dataset);
   if (!spec) return;
   const QString path = datasetPath(m_document, *spec);
@@ -90,7 +92,8 @@ void KnownColumnsKeeper::refresh() {
   std::vector<Asked> asked;
   for (const DatasetSpec& dataset : m_document.project().datasets) {
     const auto known = m_known.find(dataset.name);
-    asked.push_back({dataset.name, datasetPath(m_document, dataset), known == m_known.end() ? QString() : known->second.path,
+    asked.push_back({dataset.name, datasetPath(m_document, dataset),
+                     known == m_known.end() ? QString() : known->second.path,
                      known == m_known.end() ? 0 : known->second.modified});
   }
   m_peek.ask([this, asked = std::move(asked)](const std::atomic<bool>& outdated) -> NewestTask::Answer {
@@ -132,7 +135,8 @@ void KnownColumnsKeeper::publish() {
   for (const DatasetSpec& dataset : m_document.project().datasets) {
     const auto found = m_known.find(dataset.name);
     if (found == m_known.end() || found->second.schema.variables.empty()) continue;
-    all.push_back(knownColumns(dataset, effectivePrepare(m_document.project(), dataset), found->second.schema, found->second.classes));
+    all.push_back(knownColumns(dataset, effectivePrepare(m_document.project(), dataset), found->second.schema,
+                               found->second.classes));
   }
   m_document.setKnownColumns(std::move(all));
   if (missing == m_missing) return;

@@ -1,6 +1,7 @@
 #pragma once
-// What the project's datasets hold, told to the document so that the canvas and the problems list know a mismatch at once:
-// from a dataset's header and first row, without opening all of it. The main window keeps one beside the document.
+// What the project's datasets hold, told to the document so that the canvas and the problems list know a mismatch at
+// once: from a dataset's header and first row, without opening all of it. The main window keeps one beside the
+// document.
 #include <QHash>
 #include <QObject>
 #include <QStringList>

@@ -20,7 +20,8 @@ namespace loom {
 namespace {
 
 const Entry* entryOf(const Json& step) {
-  const std::string id = step.is_object() && step.contains("step") && step["step"].is_string() ? step["step"].get<std::string>() : "";
+  const std::string id =
+      step.is_object() && step.contains("step") && step["step"].is_string() ? step["step"].get<std::string>() : "";
   for (const Entry* entry : prepareEntries())
     if (entry->id == id) return entry;
   return nullptr;
@@ -69,8 +70,10 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   connect(m_form, &PropertyForm::edited, this, [this](const QString& key, const Json& value) {
     if (m_selected < 0) return;
     Json& step = m_steps[m_selected];
-    if (value.is_null()) step.erase(key.toStdString());
-    else step[key.toStdString()] = value;
+    if (value.is_null())
+      step.erase(key.toStdString());
+    else
+      step[key.toStdString()] = value;
     changed();
   });
   auto* scroll = new QScrollArea;
@@ -97,7 +100,8 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
 void PreparationPanel::setSteps(const std::vector<Json>& steps, const QString& note) {
   m_note->setText(note);
   const bool same = steps.size() == m_steps.size() &&
-                    std::equal(steps.begin(), steps.end(), m_steps.begin(), [](const Json& a, const Json& b) { return entryOf(a) == entryOf(b); });
+                    std::equal(steps.begin(), steps.end(), m_steps.begin(),
+                               [](const Json& a, const Json& b) { return entryOf(a) == entryOf(b); });
   m_steps = steps;
   showSteps();
   if (same && m_selected < static_cast<int>(m_steps.size())) {
@@ -124,11 +128,15 @@ void PreparationPanel::showSteps() {
   } catch (const Error&) {
     // A faulty step: the preview says which.
   }
-  if (measure) m_preview->setMeasuring(), Q_EMIT measureWanted(m_steps);
-  else m_preview->setSteps(m_steps);
+  if (measure)
+    m_preview->setMeasuring(), Q_EMIT measureWanted(m_steps);
+  else
+    m_preview->setSteps(m_steps);
 }
 
-void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row) { m_preview->setSample(std::move(dataset), row); }
+void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row) {
+  m_preview->setSample(std::move(dataset), row);
+}
 
 void PreparationPanel::rebuildChips() {
   int focused = -1;
@@ -143,7 +151,9 @@ void PreparationPanel::rebuildChips() {
   for (int index = 0; index < static_cast<int>(m_steps.size()); ++index) {
     const Entry* entry = entryOf(m_steps[index]);
     auto* chip = new Button(entry ? QString::fromStdString(entry->label) : QStringLiteral("unknown step"),
-                            index == m_selected ? ButtonKind::tinted : entry ? ButtonKind::outlined : ButtonKind::fault);
+                            index == m_selected ? ButtonKind::tinted
+                            : entry             ? ButtonKind::outlined
+                                                : ButtonKind::fault);
     chip->setObjectName(QStringLiteral("prepare-step"));
     connect(chip, &QPushButton::clicked, this, [this, index] { select(index); });
     m_chips->addWidget(chip);
@@ -195,6 +205,8 @@ void PreparationPanel::removeStep() {
   changed();
 }
 
-bool PreparationPanel::settled() const { return !m_preview->busy(); }
+bool PreparationPanel::settled() const {
+  return !m_preview->busy();
+}
 
 }  // namespace loom

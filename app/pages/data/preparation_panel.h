@@ -1,7 +1,6 @@
 #pragma once
 // The steps of `prepare` in their order, each with its form, and one sample before and after them.
 #include <QWidget>
-
 #include <memory>
 #include <vector>
 
@@ -23,9 +22,11 @@ class PreparationPanel : public QWidget {
 
  public:
   explicit PreparationPanel(QWidget* parent = nullptr);
-  void setSteps(const std::vector<Json>& steps, const QString& note);  // a note: "as the training set, random steps left out"
+  void setSteps(const std::vector<Json>& steps,
+                const QString& note);  // a note: "as the training set, random steps left out"
   void setSample(std::shared_ptr<const Dataset> dataset, int row);
-  // The answer to measureWanted(): the steps that were asked about, and with what Normalise takes from the training set.
+  // The answer to measureWanted(): the steps that were asked about, and with what Normalise takes from the training
+  // set.
   void setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps);
   void addStep(const Json& step);  // {"step": "Normalise"}
   bool settled() const;

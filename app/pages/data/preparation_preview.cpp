@@ -1,7 +1,6 @@
 #include "app/pages/data/preparation_preview.h"
 
 #include <QPainter>
-
 #include <algorithm>
 
 #include "app/pages/data/sample_picture.h"
@@ -49,9 +48,10 @@ void PreparationPreview::refresh() {
     take({});
     return;
   }
-  m_task->ask([this, dataset = m_dataset, row = m_row, steps = m_steps](const std::atomic<bool>&) -> NewestTask::Answer {
-    return [this, shown = prepared(dataset, row, steps)] { take(shown); };
-  });
+  m_task->ask(
+      [this, dataset = m_dataset, row = m_row, steps = m_steps](const std::atomic<bool>&) -> NewestTask::Answer {
+        return [this, shown = prepared(dataset, row, steps)] { take(shown); };
+      });
 }
 
 void PreparationPreview::take(Shown shown) {
@@ -61,11 +61,13 @@ void PreparationPreview::take(Shown shown) {
   update();
 }
 
-PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<const Dataset>& dataset, int row, const std::vector<Json>& steps) {
+PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<const Dataset>& dataset, int row,
+                                                       const std::vector<Json>& steps) {
   Shown shown;
   // The first variable that is no scalar is what preparation works on.
   const auto& variables = dataset->schema().variables;
-  auto found = std::find_if(variables.begin(), variables.end(), [](const Variable& variable) { return variable.kind != VariableKind::scalar; });
+  auto found = std::find_if(variables.begin(), variables.end(),
+                            [](const Variable& variable) { return variable.kind != VariableKind::scalar; });
   if (found == variables.end()) found = variables.begin();
   if (found == variables.end()) return shown;
   try {
@@ -94,10 +96,13 @@ PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<con
   return shown;
 }
 
-int PreparationPreview::side() const { return std::clamp(height() - kLabel - 4, 32, 96); }
+int PreparationPreview::side() const {
+  return std::clamp(height() - kLabel - 4, 32, 96);
+}
 
 int PreparationPreview::shownEpochs() const {
-  return std::clamp((width() - side() - kArrow + kTileGap) / (side() + kTileGap), 0, static_cast<int>(m_shown.after.size()));
+  return std::clamp((width() - side() - kArrow + kTileGap) / (side() + kTileGap), 0,
+                    static_cast<int>(m_shown.after.size()));
 }
 
 void PreparationPreview::paintEvent(QPaintEvent*) {
@@ -107,7 +112,8 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
   painter.setFont(theme.font(FontRole::caption));
   painter.setPen(theme.colour(Colour::text3));
   if (m_measuring) {
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Mean and deviation are measured on the training set…"));
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter,
+                     QStringLiteral("Mean and deviation are measured on the training set…"));
     return;
   }
   if (!m_shown.fault.isEmpty()) {
@@ -116,11 +122,13 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
     return;
   }
   if (m_shown.after.empty()) {
-    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("Select a sample to see it before and after."));
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter,
+                     QStringLiteral("Select a sample to see it before and after."));
     return;
   }
   painter.drawText(QRect(0, 0, side, label), Qt::AlignLeft, QStringLiteral("before"));
-  painter.drawText(QRect(side + kArrow, 0, 400, label), Qt::AlignLeft, shown == 1 ? QStringLiteral("after") : QStringLiteral("after, in %1 epochs").arg(shown));
+  painter.drawText(QRect(side + kArrow, 0, 400, label), Qt::AlignLeft,
+                   shown == 1 ? QStringLiteral("after") : QStringLiteral("after, in %1 epochs").arg(shown));
   const auto tile = [&](int x, const QImage& image, const QString& text) {
     const QRect place(x, label, side, side);
     if (image.isNull()) {
@@ -130,14 +138,16 @@ void PreparationPreview::paintEvent(QPaintEvent*) {
       return;
     }
     const QSize size = image.size().scaled(place.size(), Qt::KeepAspectRatio);
-    painter.setRenderHint(QPainter::SmoothPixmapTransform, size.width() > 8 * image.width() || size.width() < image.width());
+    painter.setRenderHint(QPainter::SmoothPixmapTransform,
+                          size.width() > 8 * image.width() || size.width() < image.width());
     painter.drawImage(QRect(place.topLeft(), size), image);
     painter.setPen(theme.hairline(Colour::lineStrong));
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(QRect(place.topLeft(), size));
   };
   tile(0, m_shown.before, m_shown.beforeText);
-  paintIcon(painter, QStringLiteral("arrow-right"), QRectF(side + 9, label + side / 2.0 - 8, 16, 16), theme.colour(Colour::text3));
+  paintIcon(painter, QStringLiteral("arrow-right"), QRectF(side + 9, label + side / 2.0 - 8, 16, 16),
+            theme.colour(Colour::text3));
   for (int i = 0; i < shown; ++i) {
     const auto at = static_cast<std::size_t>(i);
     tile(side + kArrow + i * (side + kTileGap), m_shown.after[at], m_shown.afterTexts[at]);

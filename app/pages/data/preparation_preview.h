@@ -1,9 +1,8 @@
 #pragma once
-// One sample before preparation and after it, eight times as training would meet it: random steps differ from epoch to epoch. It is
-// read and prepared beside the window's thread; until then what was shown before stays.
+// One sample before preparation and after it, eight times as training would meet it: random steps differ from epoch to
+// epoch. It is read and prepared beside the window's thread; until then what was shown before stays.
 #include <QImage>
 #include <QWidget>
-
 #include <memory>
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include "app/pages/data/prepare_measure.h"
 
-#include <QFileInfo>
 #include <QDateTime>
+#include <QFileInfo>
 
 #include "engine/base/error.h"
 #include "engine/data/stats.h"
@@ -10,13 +10,16 @@
 namespace loom {
 
 void PrepareMeasure::ask(const QString& csv, const DatasetSpec& spec, const std::vector<Json>& steps) {
-  const std::string key = QStringLiteral("%1|%2|").arg(csv).arg(QFileInfo(csv).lastModified().toMSecsSinceEpoch()).toStdString() + spec.extra.dump() + Json(steps).dump();
+  const std::string key =
+      QStringLiteral("%1|%2|").arg(csv).arg(QFileInfo(csv).lastModified().toMSecsSinceEpoch()).toStdString() +
+      spec.extra.dump() + Json(steps).dump();
   if (const auto answered = m_answers.find(key); answered != m_answers.end()) {
     m_task.forget();
     Q_EMIT known(steps, answered->second);
     return;
   }
-  m_task.ask([this, key, spec, steps, path = std::filesystem::path(csv.toStdString())](const std::atomic<bool>&) -> NewestTask::Answer {
+  m_task.ask([this, key, spec, steps,
+              path = std::filesystem::path(csv.toStdString())](const std::atomic<bool>&) -> NewestTask::Answer {
     try {
       return [this, key, steps, found = measurePrepare(*rowsOf(spec, openDataset(path)), steps)] {
         m_answers[key] = found;

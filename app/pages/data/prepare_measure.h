@@ -1,8 +1,8 @@
 #pragma once
-// What Normalise takes from the training set, measured in the background: the answer to the last question alone is told.
+// What Normalise takes from the training set, measured in the background: the answer to the last question alone is
+// told.
 #include <QObject>
 #include <QString>
-
 #include <map>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "app/pages/data/sample_picture.h"
 
 #include <QStringList>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -26,7 +25,8 @@ double valueAt(std::span<const std::byte> bytes, DataType type, std::size_t inde
 
 QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataType type, const PictureScale& scale) {
   if (shape.rank() != 3 || (shape[0] != 1 && shape[0] != 3)) return {};
-  const int channels = static_cast<int>(shape[0]), height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
+  const int channels = static_cast<int>(shape[0]), height = static_cast<int>(shape[1]),
+            width = static_cast<int>(shape[2]);
   const std::size_t plane = static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
   if (plane == 0 || bytes.size() < plane * channels * bytesOf(type)) return {};
   const auto at = [&](std::size_t channel, std::size_t index) {
@@ -40,9 +40,12 @@ QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataT
     double least = 0, most = 0;
     for (int c = 0; c < channels; ++c)
       for (std::size_t i = 0; i < plane; ++i)
-        if (const double value = at(c, i); std::isfinite(value)) least = std::min(least, value), most = std::max(most, value);
-    if (least < 0 || most > 255) low = least, high = most;
-    else if (most <= 1) high = 1;
+        if (const double value = at(c, i); std::isfinite(value))
+          least = std::min(least, value), most = std::max(most, value);
+    if (least < 0 || most > 255)
+      low = least, high = most;
+    else if (most <= 1)
+      high = 1;
   }
   const double factor = 255 / (high - low);
   QImage picture(width, height, channels == 1 ? QImage::Format_Grayscale8 : QImage::Format_RGB888);
@@ -51,7 +54,8 @@ QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataT
     for (int x = 0; x < width; ++x)
       for (int c = 0; c < channels; ++c) {
         const double value = (at(c, static_cast<std::size_t>(y) * width + x) - low) * factor;
-        line[x * channels + c] = static_cast<uchar>(std::isfinite(value) ? std::clamp(std::round(value), 0.0, 255.0) : 0);
+        line[x * channels + c] =
+            static_cast<uchar>(std::isfinite(value) ? std::clamp(std::round(value), 0.0, 255.0) : 0);
       }
   }
   return picture;

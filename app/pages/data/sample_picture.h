@@ -2,7 +2,6 @@
 // A sample as a person reads it: a picture of an image or a wave, a few words for numbers.
 #include <QImage>
 #include <QString>
-
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -18,9 +17,11 @@ struct PictureScale {
   bool bytes = false;  // the raw ones go from 0 to 255
 };
 
-// Grey or RGB from C x H x W; a null image for other channel counts. Shown as the raw numbers are: u8 and what lies within
-// 0 to 1 or 0 to 255 in that range, so that no picture is brightened; only others go from their lowest to their highest.
-QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataType type, const PictureScale& scale = {});
+// Grey or RGB from C x H x W; a null image for other channel counts. Shown as the raw numbers are: u8 and what lies
+// within 0 to 1 or 0 to 255 in that range, so that no picture is brightened; only others go from their lowest to their
+// highest.
+QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataType type,
+                     const PictureScale& scale = {});
 
 // The first numbers of a sample, "0.12, -3.4, 5 ... (8 values)"; a scalar alone.
 QString sampleText(std::span<const std::byte> bytes, const Shape& shape, DataType type, int most = 6);

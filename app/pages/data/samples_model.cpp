@@ -11,15 +11,18 @@ namespace loom {
 namespace {
 
 constexpr qsizetype kPictureBytes = qsizetype{128} << 20;
-constexpr qsizetype kTexts = 200'000;           // cells
-constexpr std::size_t kReadAtOnce = 64;       // cells; what a person has scrolled to meanwhile comes first
-constexpr std::size_t kMostWanted = 8192;     // cells; what is older was scrolled past
+constexpr qsizetype kTexts = 200'000;          // cells
+constexpr std::size_t kReadAtOnce = 64;        // cells; what a person has scrolled to meanwhile comes first
+constexpr std::size_t kMostWanted = 8192;      // cells; what is older was scrolled past
 constexpr std::int64_t kElementColumns = 256;  // of a vector that stand in columns of their own
 
 }  // namespace
 
 SamplesModel::SamplesModel(QObject* parent)
-    : QAbstractTableModel(parent), m_pictures(kPictureBytes), m_texts(kTexts), m_reader(std::make_unique<NewestTask>()) {
+    : QAbstractTableModel(parent),
+      m_pictures(kPictureBytes),
+      m_texts(kTexts),
+      m_reader(std::make_unique<NewestTask>()) {
   m_soon.setSingleShot(true);
   m_soon.setInterval(0);
   connect(&m_soon, &QTimer::timeout, this, &SamplesModel::readWanted);
@@ -34,8 +37,10 @@ void SamplesModel::setDataset(std::shared_ptr<const Dataset> dataset) {
     const auto& variables = m_dataset->schema().variables;
     for (std::size_t v = 0; v < variables.size(); ++v) {
       const std::int64_t elements = variables[v].kind == VariableKind::vector ? variables[v].shape.elements() : 0;
-      if (elements < 1 || elements > kElementColumns) m_columns.push_back({v, -1});
-      else for (std::int64_t e = 0; e < elements; ++e) m_columns.push_back({v, e});
+      if (elements < 1 || elements > kElementColumns)
+        m_columns.push_back({v, -1});
+      else
+        for (std::int64_t e = 0; e < elements; ++e) m_columns.push_back({v, e});
     }
   }
   m_faults.clear();
@@ -56,7 +61,8 @@ void SamplesModel::setReport(const CheckReport* report) {
   m_faults.clear();
   if (report) {
     for (const Fault& fault : report->faults)
-      if (fault.line > 1 && fault.severity != FaultSeverity::info) m_faults.try_emplace(fault.line, QString::fromStdString(fault.message()));
+      if (fault.line > 1 && fault.severity != FaultSeverity::info)
+        m_faults.try_emplace(fault.line, QString::fromStdString(fault.message()));
   }
   repaint();
 }
@@ -101,7 +107,8 @@ int SamplesModel::columnCount(const QModelIndex& parent) const {
 }
 
 bool SamplesModel::isPicture(int column) const {
-  return m_dataset && column > 0 && m_dataset->schema().variables[m_columns[column - 1].variable].kind == VariableKind::image;
+  return m_dataset && column > 0 &&
+         m_dataset->schema().variables[m_columns[column - 1].variable].kind == VariableKind::image;
 }
 
 bool SamplesModel::isNumber(int column) const {
@@ -112,17 +119,21 @@ bool SamplesModel::isNumber(int column) const {
 
 int SamplesModel::columnOf(const std::string& variable, int element) const {
   for (std::size_t i = 0; m_dataset && i < m_columns.size(); ++i)
-    if (m_dataset->schema().variables[m_columns[i].variable].name == variable && m_columns[i].element == element) return 1 + static_cast<int>(i);
+    if (m_dataset->schema().variables[m_columns[i].variable].name == variable && m_columns[i].element == element)
+      return 1 + static_cast<int>(i);
   return -1;
 }
 
 int SamplesModel::elementOf(int column) const {
-  return m_dataset && column > 0 && column < columnCount() ? static_cast<int>(m_columns[static_cast<std::size_t>(column - 1)].element) : -1;
+  return m_dataset && column > 0 && column < columnCount()
+             ? static_cast<int>(m_columns[static_cast<std::size_t>(column - 1)].element)
+             : -1;
 }
 
 QString SamplesModel::variableOf(int column) const {
   if (!m_dataset || column <= 0 || column >= columnCount()) return {};
-  return QString::fromStdString(m_dataset->schema().variables[m_columns[static_cast<std::size_t>(column - 1)].variable].name);
+  return QString::fromStdString(
+      m_dataset->schema().variables[m_columns[static_cast<std::size_t>(column - 1)].variable].name);
 }
 
 std::int64_t SamplesModel::lineOf(int row) const {
@@ -133,8 +144,10 @@ int SamplesModel::rowOfLine(std::int64_t line) const {
   int low = 0, high = rowCount();  // lines rise with the rows
   while (low < high) {
     const int middle = low + (high - low) / 2;
-    if (lineOf(middle) < line) low = middle + 1;
-    else high = middle;
+    if (lineOf(middle) < line)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low < rowCount() && lineOf(low) == line ? low : -1;
 }
@@ -144,14 +157,17 @@ QString SamplesModel::Source::text(const Cell& cell) const {
   const Column& column = columns[static_cast<std::size_t>(cell.column - 1)];
   const Variable& variable = dataset->schema().variables[column.variable];
   auto bytes = dataset->read(cell.row, column.variable, &shape);
-  if (column.element >= 0) return sampleText(bytes.subspan(static_cast<std::size_t>(column.element) * bytesOf(variable.type)), Shape{1}, variable.type);
+  if (column.element >= 0)
+    return sampleText(bytes.subspan(static_cast<std::size_t>(column.element) * bytesOf(variable.type)), Shape{1},
+                      variable.type);
   if (variable.kind == VariableKind::image) return QString::fromStdString(shape.toString());
   QString text = sampleText(bytes, shape, variable.type);
   if (variable.kind == VariableKind::scalar) {
     bool integer = false;
     const int label = text.toInt(&integer);
     const auto names = classNames.find(variable.name);
-    if (integer && names != classNames.end() && label >= 0 && label < names->second.size()) text += QStringLiteral("  ") + names->second[label];
+    if (integer && names != classNames.end() && label >= 0 && label < names->second.size())
+      text += QStringLiteral("  ") + names->second[label];
   }
   if (variable.kind == VariableKind::wave || variable.kind == VariableKind::matrix)
     text = QString::fromStdString(shape.toString()) + QStringLiteral("   ") + text;
@@ -170,8 +186,10 @@ QImage SamplesModel::Source::image(const Cell& cell) const {
 SamplesModel::Found SamplesModel::Source::read(const Cell& cell) const {
   Found found{cell, {}, {}};
   try {
-    if (cell.picture) found.image = image(cell);
-    else found.text = text(cell);
+    if (cell.picture)
+      found.image = image(cell);
+    else
+      found.text = text(cell);
   } catch (const Error& error) {
     found.text = QString::fromStdString(error.message());
   }
@@ -209,8 +227,10 @@ void SamplesModel::readWanted() {
 void SamplesModel::take(const std::vector<Found>& found) {
   for (const Found& each : found) {
     m_asked.remove(each.cell.key());
-    if (each.cell.picture) m_pictures.insert(each.cell.key(), new QImage(each.image), std::max<qsizetype>(1, each.image.sizeInBytes()));
-    else m_texts.insert(each.cell.key(), new QString(each.text));
+    if (each.cell.picture)
+      m_pictures.insert(each.cell.key(), new QImage(each.image), std::max<qsizetype>(1, each.image.sizeInBytes()));
+    else
+      m_texts.insert(each.cell.key(), new QString(each.text));
     const QModelIndex index = this->index(each.cell.row, each.cell.column);
     Q_EMIT dataChanged(index, index);
   }
@@ -229,7 +249,8 @@ QVariant SamplesModel::data(const QModelIndex& index, int role) const {
   if (index.column() == 0) return role == Qt::DisplayRole ? QVariant(QString::number(line)) : QVariant();
   if (!m_dataset) {
     const auto& cells = m_text.rows[static_cast<std::size_t>(index.row())].second;
-    if ((role != Qt::DisplayRole && role != Qt::AccessibleTextRole) || index.column() > static_cast<int>(cells.size())) return {};
+    if ((role != Qt::DisplayRole && role != Qt::AccessibleTextRole) || index.column() > static_cast<int>(cells.size()))
+      return {};
     return QString::fromStdString(cells[static_cast<std::size_t>(index.column() - 1)]);
   }
   const Cell cell{index.row(), index.column(), role == picture};
@@ -247,7 +268,8 @@ QVariant SamplesModel::data(const QModelIndex& index, int role) const {
 
 QVariant SamplesModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
-  if (role == Qt::TextAlignmentRole) return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+  if (role == Qt::TextAlignmentRole)
+    return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role != Qt::DisplayRole) return {};
   if (section == 0) return QStringLiteral("Line");
   if (!m_dataset) return QString::fromStdString(m_text.header[static_cast<std::size_t>(section - 1)]);
@@ -255,7 +277,8 @@ QVariant SamplesModel::headerData(int section, Qt::Orientation orientation, int 
   const Variable& variable = m_dataset->schema().variables[column.variable];
   if (column.element >= 0) {
     const auto element = static_cast<std::size_t>(column.element);
-    if (element < variable.elementLabels.size() && !variable.elementLabels[element].empty()) return QString::fromStdString(variable.elementLabels[element]);
+    if (element < variable.elementLabels.size() && !variable.elementLabels[element].empty())
+      return QString::fromStdString(variable.elementLabels[element]);
     return QStringLiteral("%1__%2").arg(QString::fromStdString(variable.name)).arg(column.element);
   }
   QString text = QString::fromStdString(variable.name);

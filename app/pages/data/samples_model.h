@@ -1,13 +1,12 @@
 #pragma once
-// The rows of a dataset as a table: a column for the row number, one for each variable, and of a vector one for each of its
-// numbers. Any number of rows. What is drawn is read beside the window's thread: a cell that is not there yet says kNotYet, and
-// dataChanged() follows when it is. Of a file that cannot be opened the first rows as text.
+// The rows of a dataset as a table: a column for the row number, one for each variable, and of a vector one for each of
+// its numbers. Any number of rows. What is drawn is read beside the window's thread: a cell that is not there yet says
+// kNotYet, and dataChanged() follows when it is. Of a file that cannot be opened the first rows as text.
 #include <QAbstractTableModel>
 #include <QCache>
 #include <QImage>
 #include <QSet>
 #include <QTimer>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -30,13 +29,17 @@ class SamplesModel : public QAbstractTableModel {
 
  public:
   static constexpr const char* kNotYet = "\u2026";
-  enum Role { picture = Qt::UserRole + 1, fault, number };  // QImage; QString: the finding that names this row; a number stands here
+  enum Role {
+    picture = Qt::UserRole + 1,
+    fault,
+    number
+  };  // QImage; QString: the finding that names this row; a number stands here
 
   explicit SamplesModel(QObject* parent = nullptr);
 
   void setDataset(std::shared_ptr<const Dataset> dataset);
-  void setText(TextRows text);                     // in place of a dataset
-  void setReport(const CheckReport* report);       // null = none
+  void setText(TextRows text);                                   // in place of a dataset
+  void setReport(const CheckReport* report);                     // null = none
   void setClassNames(std::map<std::string, QStringList> names);  // by variable: "cat" beside label 3
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -68,7 +71,9 @@ class SamplesModel : public QAbstractTableModel {
   struct Cell {
     int row = 0, column = 0;
     bool picture = false;
-    quint64 key() const { return static_cast<quint64>(row) << 32 | static_cast<quint64>(column) << 1 | static_cast<quint64>(picture); }
+    quint64 key() const {
+      return static_cast<quint64>(row) << 32 | static_cast<quint64>(column) << 1 | static_cast<quint64>(picture);
+    }
   };
   struct Found {
     Cell cell;
@@ -96,14 +101,15 @@ class SamplesModel : public QAbstractTableModel {
   std::vector<Column> m_columns;
   TextRows m_text;
   std::map<std::string, QStringList> m_classNames;
-  std::map<std::int64_t, QString> m_faults;  // by line
+  std::map<std::int64_t, QString> m_faults;    // by line
   mutable QCache<quint64, QImage> m_pictures;  // by bytes; the keys are those of cells
   mutable QCache<quint64, QString> m_texts;
   mutable std::vector<Cell> m_wanted;  // the newest last
   mutable QSet<quint64> m_asked;       // wanted, or being read
   mutable QTimer m_soon;               // when all that one painting asks for is known
   int m_pictureSide = 512;
-  std::unique_ptr<NewestTask> m_reader;  // another with each dataset: what the last one's disk holds up does not hold up the next
+  std::unique_ptr<NewestTask>
+      m_reader;  // another with each dataset: what the last one's disk holds up does not hold up the next
 };
 
 }  // namespace loom

@@ -9,7 +9,6 @@
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QWheelEvent>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,20 +23,24 @@ namespace {
 
 constexpr int kLeast = 24, kMost = 256;
 
-// Nearest neighbour up to 8x, so that pixels of small images stay pixels; then smooth. An empty well for what is not read yet.
+// Nearest neighbour up to 8x, so that pixels of small images stay pixels; then smooth. An empty well for what is not
+// read yet.
 void drawPicture(QPainter* painter, const QRect& place, const QVariant& known, const QColor& well) {
   if (!known.isValid()) painter->fillRect(place, well);
   const QImage picture = known.value<QImage>();
   if (picture.isNull()) return;
   QSize size = picture.size().scaled(place.size(), Qt::KeepAspectRatio);
-  const QRect target(place.topLeft() + QPoint((place.width() - size.width()) / 2, (place.height() - size.height()) / 2), size);
-  painter->setRenderHint(QPainter::SmoothPixmapTransform, size.width() < picture.width() || size.width() > 8 * picture.width());
+  const QRect target(place.topLeft() + QPoint((place.width() - size.width()) / 2, (place.height() - size.height()) / 2),
+                     size);
+  painter->setRenderHint(QPainter::SmoothPixmapTransform,
+                         size.width() < picture.width() || size.width() > 8 * picture.width());
   painter->drawImage(target, picture);
 }
 
 class SampleDelegate : public QStyledItemDelegate {
  public:
-  SampleDelegate(SamplesModel* model, SamplesView* view, bool grid) : QStyledItemDelegate(view), m_model(model), m_view(view), m_grid(grid) {}
+  SampleDelegate(SamplesModel* model, SamplesView* view, bool grid)
+      : QStyledItemDelegate(view), m_model(model), m_view(view), m_grid(grid) {}
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override {
     return {m_view->pictureSize() + 8, m_view->pictureSize() + 8};
@@ -46,20 +49,28 @@ class SampleDelegate : public QStyledItemDelegate {
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     const Theme& theme = Theme::of(m_view);
     const QString fault = index.data(SamplesModel::fault).toString();
-    if (option.state & QStyle::State_Selected) painter->fillRect(option.rect, theme.colour(Colour::selected));
-    else if (option.state & QStyle::State_MouseOver) painter->fillRect(option.rect, theme.colour(Colour::hover));
-    else if (!m_grid && !fault.isEmpty()) painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
-    else if (!m_grid && index.column() == m_view->chosenColumn()) painter->fillRect(option.rect, theme.colour(Colour::selected, 0.5));
+    if (option.state & QStyle::State_Selected)
+      painter->fillRect(option.rect, theme.colour(Colour::selected));
+    else if (option.state & QStyle::State_MouseOver)
+      painter->fillRect(option.rect, theme.colour(Colour::hover));
+    else if (!m_grid && !fault.isEmpty())
+      painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
+    else if (!m_grid && index.column() == m_view->chosenColumn())
+      painter->fillRect(option.rect, theme.colour(Colour::selected, 0.5));
     if (m_grid) {
-      drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture), theme.colour(Colour::sunken));
-      if (!fault.isEmpty()) paintIcon(*painter, QStringLiteral("status-failed"), QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
+      drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture),
+                  theme.colour(Colour::sunken));
+      if (!fault.isEmpty())
+        paintIcon(*painter, QStringLiteral("status-failed"),
+                  QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
       return;
     }
     painter->setPen(theme.hairline(Colour::line));
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
     QRect room = option.rect.adjusted(10, 0, -10, 0);
     if (index.column() == 0 && !fault.isEmpty()) {
-      paintIcon(*painter, QStringLiteral("status-failed"), QRectF(room.left() - 6, room.center().y() - 6.5, 14, 14), theme.colour(Colour::error));
+      paintIcon(*painter, QStringLiteral("status-failed"), QRectF(room.left() - 6, room.center().y() - 6.5, 14, 14),
+                theme.colour(Colour::error));
       room.setLeft(room.left() + 12);
     }
     if (m_model->isPicture(index.column())) {
@@ -68,9 +79,12 @@ class SampleDelegate : public QStyledItemDelegate {
       room.setLeft(place.right() + 10);
     }
     painter->setFont(theme.numberFont(FontRole::body));
-    painter->setPen(theme.colour(index.column() == 0 || m_model->isPicture(index.column()) ? Colour::text3 : Colour::text));
-    const auto align = (index.column() == 0 || m_model->isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-    painter->drawText(room, align, painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));
+    painter->setPen(
+        theme.colour(index.column() == 0 || m_model->isPicture(index.column()) ? Colour::text3 : Colour::text));
+    const auto align =
+        (index.column() == 0 || m_model->isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+    painter->drawText(room, align,
+                      painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));
   }
 
  private:
@@ -129,7 +143,9 @@ SamplesView::SamplesView(SamplesModel* model, QWidget* parent)
   arrange();
 }
 
-SamplesView::Form SamplesView::form() const { return currentWidget() == m_grid ? Form::grid : Form::rows; }
+SamplesView::Form SamplesView::form() const {
+  return currentWidget() == m_grid ? Form::grid : Form::rows;
+}
 
 void SamplesView::setForm(Form form) {
   bool pictures = false;
@@ -154,16 +170,20 @@ void SamplesView::setPictureSize(int size) {
 void SamplesView::arrange() {
   const Theme& theme = Theme::of(this);
   const bool pictures = hasPictures();
-  m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8) : theme.size(Size::tableRow));
+  m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8)
+                                                            : theme.size(Size::tableRow));
   if (m_model->columnCount() > 0) m_table->setColumnWidth(0, 72);
   // Columns share the room that there is; a wide table gives each what a number needs and scrolls.
   const int columns = m_model->columnCount() - 1, room = m_table->viewport()->width() - 72;
   for (int column = 1; column <= columns; ++column) {
     const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? 86 : 140;
-    const int name = QFontMetrics(theme.font(FontRole::label)).horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) + 24;
+    const int name = QFontMetrics(theme.font(FontRole::label))
+                         .horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
+                     24;
     m_table->setColumnWidth(column, std::max({least, std::min(name, 220), std::min(room / std::max(columns, 1), 260)}));
   }
-  m_model->setPictureSide(static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(m_pictureSize * devicePixelRatioF())))));
+  m_model->setPictureSide(
+      static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(m_pictureSize * devicePixelRatioF())))));
   if (form() == Form::grid && !pictures) setCurrentWidget(m_table);
   m_grid->setGridSize(QSize(m_pictureSize + 8, m_pictureSize + 8));
   m_grid->doItemsLayout();
@@ -181,10 +201,13 @@ void SamplesView::goToRow(int row) {
 void SamplesView::setChosenColumn(int column) {
   m_chosenColumn = column > 0 && column < m_model->columnCount() ? column : -1;
   if (m_chosenColumn > 0) {
-    const int left = m_table->columnViewportPosition(m_chosenColumn), right = left + m_table->columnWidth(m_chosenColumn);
+    const int left = m_table->columnViewportPosition(m_chosenColumn),
+              right = left + m_table->columnWidth(m_chosenColumn);
     QScrollBar* const bar = m_table->horizontalScrollBar();
-    if (left < 0) bar->setValue(bar->value() + left);
-    else if (right > m_table->viewport()->width()) bar->setValue(bar->value() + right - m_table->viewport()->width());
+    if (left < 0)
+      bar->setValue(bar->value() + left);
+    else if (right > m_table->viewport()->width())
+      bar->setValue(bar->value() + right - m_table->viewport()->width());
   }
   m_table->viewport()->update();
 }
@@ -227,12 +250,14 @@ bool SamplesView::pressed(const QKeyEvent& event) {
 
 void SamplesView::openMenu(const QContextMenuEvent& event) {
   QMenu menu(this);
-  m_commands->addTo(menu, QStringLiteral("data.pictures"), this,
-                    {.text = form() == Form::grid ? tr("Show as rows") : tr("Show as pictures"), .picture = {}, .arguments = {}});
+  m_commands->addTo(
+      menu, QStringLiteral("data.pictures"), this,
+      {.text = form() == Form::grid ? tr("Show as rows") : tr("Show as pictures"), .picture = {}, .arguments = {}});
   menu.addSeparator();
   for (const char* id : {"data.larger", "data.smaller"}) m_commands->addTo(menu, QString::fromLatin1(id), this);
   menu.addSeparator();
-  for (const char* id : {"data.next-finding", "data.previous-finding", "data.check"}) m_commands->addTo(menu, QString::fromLatin1(id), this);
+  for (const char* id : {"data.next-finding", "data.previous-finding", "data.check"})
+    m_commands->addTo(menu, QString::fromLatin1(id), this);
   menu.exec(event.globalPos());
 }
 

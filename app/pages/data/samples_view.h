@@ -1,6 +1,6 @@
 #pragma once
-// The samples of a dataset as rows or, for images, as a grid of pictures; Ctrl+wheel sizes the pictures. Its keys and its
-// context menu are the page's commands of scope "data/samples".
+// The samples of a dataset as rows or, for images, as a grid of pictures; Ctrl+wheel sizes the pictures. Its keys and
+// its context menu are the page's commands of scope "data/samples".
 #include <QStackedWidget>
 
 class QContextMenuEvent;
@@ -23,15 +23,15 @@ class SamplesView : public QStackedWidget {
   explicit SamplesView(SamplesModel* model, QWidget* parent = nullptr);
 
   Form form() const;
-  void setForm(Form form);           // a dataset without pictures stays with rows
+  void setForm(Form form);  // a dataset without pictures stays with rows
   bool hasPictures() const;
   void setCommands(Commands& commands) { m_commands = &commands; }
   int pictureSize() const { return m_pictureSize; }
-  void setPictureSize(int size);     // 32 to 256 logical pixels
+  void setPictureSize(int size);  // 32 to 256 logical pixels
   void goToRow(int row);
   int currentRow() const;
   int chosenColumn() const { return m_chosenColumn; }  // tinted over all rows; -1 = none
-  void setChosenColumn(int column);  // and scrolled to
+  void setChosenColumn(int column);                    // and scrolled to
 
  Q_SIGNALS:
   void rowChosen(int row);

@@ -3,7 +3,6 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QVBoxLayout>
-
 #include <algorithm>
 #include <cmath>
 
@@ -16,9 +15,15 @@
 namespace loom {
 
 SplitCard::SplitCard(std::int64_t rows, const QStringList& classes, QWidget* window)
-    : Popover(window), m_rows(rows), m_share(new NumberField(NumberField::Kind::real)), m_seed(new NumberField(NumberField::Kind::integer)),
-      m_order(new SegmentedControl({tr("Shuffled"), tr("The last rows")})), m_by(new ChoiceField), m_seedLabel(new QLabel(tr("Seed"))),
-      m_result(new QLabel), m_split(new Button(tr("Split"), ButtonKind::tinted)) {
+    : Popover(window),
+      m_rows(rows),
+      m_share(new NumberField(NumberField::Kind::real)),
+      m_seed(new NumberField(NumberField::Kind::integer)),
+      m_order(new SegmentedControl({tr("Shuffled"), tr("The last rows")})),
+      m_by(new ChoiceField),
+      m_seedLabel(new QLabel(tr("Seed"))),
+      m_result(new QLabel),
+      m_split(new Button(tr("Split"), ButtonKind::tinted)) {
   setObjectName("split-card");
   setTitle(tr("Split off a validation set"));
   m_share->setObjectName("split-share");
@@ -90,14 +95,20 @@ HoldOut SplitCard::holdOut() const {
 void SplitCard::showResult() {
   const HoldOut how = holdOut();
   const bool possible = how.share > 0 && how.share < 1 && m_rows >= 2;
-  const auto held = std::clamp<std::int64_t>(std::llround(static_cast<double>(m_rows) * how.share), 1, std::max<std::int64_t>(1, m_rows - 1));
+  const auto held = std::clamp<std::int64_t>(std::llround(static_cast<double>(m_rows) * how.share), 1,
+                                             std::max<std::int64_t>(1, m_rows - 1));
   m_seed->setEnabled(how.shuffled);
   m_seedLabel->setEnabled(how.shuffled);
   m_split->setEnabled(possible);
   m_result->setText(!possible ? tr("A share between 0 and 100 % is possible.")
                     : how.shuffled || !how.by.empty()
-                        ? tr("%1 to train on, %L2 to validate on. The file stays as it is.").arg(counted(m_rows - held, tr("rows"))).arg(held)
-                        : tr("%1 to train on, the last %L2 to validate on. Where the file is sorted by class, they are all of one class.").arg(counted(m_rows - held, tr("rows"))).arg(held));
+                        ? tr("%1 to train on, %L2 to validate on. The file stays as it is.")
+                              .arg(counted(m_rows - held, tr("rows")))
+                              .arg(held)
+                        : tr("%1 to train on, the last %L2 to validate on. Where the file is sorted by class, they are "
+                             "all of one class.")
+                              .arg(counted(m_rows - held, tr("rows")))
+                              .arg(held));
 }
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
-// Where the validation set comes from: a share of these rows, drawn or the last, with the same share of each class; or a file
-// of one's own. Says what comes of it while it is set; nothing changes before Split.
+// Where the validation set comes from: a share of these rows, drawn or the last, with the same share of each class; or
+// a file of one's own. Says what comes of it while it is set; nothing changes before Split.
 #include <QStringList>
 
 #include "engine/data/parts.h"

@@ -20,7 +20,9 @@ namespace {
 using Line = CheckLine::Status;
 constexpr int kSign = 12, kText = 40, kName = 142, kTime = 62, kHeight = 30, kCopiedMs = 1500;
 
-Status signOf(Line status) { return status == Line::well ? Status::ok : status == Line::doubtful ? Status::warning : Status::failed; }
+Status signOf(Line status) {
+  return status == Line::well ? Status::ok : status == Line::doubtful ? Status::warning : Status::failed;
+}
 
 QLabel* words(Qt::TextInteractionFlags flags = Qt::NoTextInteraction) {
   auto* label = new QLabel;
@@ -37,7 +39,15 @@ void copyFrom(Button& button, const QString& text) {
   QTimer::singleShot(kCopiedMs, &button, [&button] { button.setText(QObject::tr("Copy")); });
 }
 
-CheckRow::CheckRow(QWidget* parent) : QWidget(parent), m_name(words()), m_finding(words(Qt::TextSelectableByMouse)), m_time(words()), m_why(words(Qt::TextSelectableByMouse)), m_remedy(words(Qt::TextSelectableByMouse)), m_command(new QFrame), m_copy(new Button("copy", tr("Copy"), ButtonKind::outlined)) {
+CheckRow::CheckRow(QWidget* parent)
+    : QWidget(parent),
+      m_name(words()),
+      m_finding(words(Qt::TextSelectableByMouse)),
+      m_time(words()),
+      m_why(words(Qt::TextSelectableByMouse)),
+      m_remedy(words(Qt::TextSelectableByMouse)),
+      m_command(new QFrame),
+      m_copy(new Button("copy", tr("Copy"), ButtonKind::outlined)) {
   const Theme& theme = Theme::of(this);
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(kText, 6, 16, 6);
@@ -93,7 +103,9 @@ void CheckRow::setLine(const CheckLine& line, Form form) {
   m_command->setVisible(opened && !line.remedy.isEmpty());
   m_copy->setAccessibleName(tr("Copy the remedy of %1").arg(line.name));
   layout()->setContentsMargins(kText, opened ? 8 : 6, 16, opened ? 14 : 6);
-  setAccessibleName(form == Form::awaited ? tr("%1: not known yet").arg(line.name) : QStringLiteral("%1: %2, %3").arg(line.name, statusWord(signOf(line.status)), line.finding));
+  setAccessibleName(form == Form::awaited
+                        ? tr("%1: not known yet").arg(line.name)
+                        : QStringLiteral("%1: %2, %3").arg(line.name, statusWord(signOf(line.status)), line.finding));
   updateGeometry();
   update();
 }

@@ -1,5 +1,6 @@
 #pragma once
-// One line of a check: sign, name, finding, time. What failed or is doubtful stands open: why it matters, and the remedy to copy.
+// One line of a check: sign, name, finding, time. What failed or is doubtful stands open: why it matters, and the
+// remedy to copy.
 #include <QWidget>
 
 #include "launcher/remote/host_check.h"

@@ -8,7 +8,8 @@
 
 namespace loom {
 
-DoneRow::DoneRow(RunRecord run, QString reached, QWidget* parent) : QAbstractButton(parent), m_run(std::move(run)), m_reached(std::move(reached)) {
+DoneRow::DoneRow(RunRecord run, QString reached, QWidget* parent)
+    : QAbstractButton(parent), m_run(std::move(run)), m_reached(std::move(reached)) {
   setCursor(Qt::PointingHandCursor);
   setFocusPolicy(Qt::TabFocus);
   setText(m_run.name);
@@ -45,10 +46,12 @@ void DoneRow::paintEvent(QPaintEvent*) {
   painter.setFont(Theme::withWeight(theme.font(FontRole::body), 500));
   painter.setPen(theme.colour(Colour::text));
   const int name = right * 9 / 20;
-  painter.drawText(QRect(22, 0, name - 26, height()), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_run.name, Qt::ElideMiddle, name - 26));
+  painter.drawText(QRect(22, 0, name - 26, height()), Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(m_run.name, Qt::ElideMiddle, name - 26));
   painter.setFont(theme.font(FontRole::label));
   painter.setPen(theme.colour(Colour::text2));
-  painter.drawText(QRect(name, 0, right - name, height()), Qt::AlignVCenter, painter.fontMetrics().elidedText(words(), Qt::ElideRight, right - name));
+  painter.drawText(QRect(name, 0, right - name, height()), Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(words(), Qt::ElideRight, right - name));
 }
 
 }  // namespace loom

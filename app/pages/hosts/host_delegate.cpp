@@ -22,17 +22,20 @@ void HostDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
   if (selected && option.state & QStyle::State_HasFocus && option.widget->property("keyboard").toBool()) {
     painter->setPen(QPen(theme.colour(Colour::focus), 2));
     painter->setBrush(Qt::NoBrush);
-    painter->drawRoundedRect(QRectF(card).adjusted(1, 1, -1, -1), theme.radius(Radius::node), theme.radius(Radius::node));
+    painter->drawRoundedRect(QRectF(card).adjusted(1, 1, -1, -1), theme.radius(Radius::node),
+                             theme.radius(Radius::node));
   }
   const QRect inside = card.adjusted(12, 9, -13, -9);
-  paintIcon(*painter, index.data(Qt::DecorationRole).toString(), QRectF(inside.left(), inside.top() + 2, 16, 16), theme.colour(selected ? Colour::accentText : Colour::text2));
+  paintIcon(*painter, index.data(Qt::DecorationRole).toString(), QRectF(inside.left(), inside.top() + 2, 16, 16),
+            theme.colour(selected ? Colour::accentText : Colour::text2));
   const int left = inside.left() + 30, width = inside.right() - left + 1;
   const auto line = [&](int number) { return QRect(left, inside.top() + number * 20, width, 20); };
   const QFont label = theme.font(FontRole::label);
   const QString kind = index.data(hostKind).toString();
   const int kindWidth = QFontMetrics(label).horizontalAdvance(kind);
   const QFont heading = theme.font(FontRole::heading);
-  const QString name = QFontMetrics(heading).elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideMiddle, std::max(80, width - kindWidth - 12));
+  const QString name = QFontMetrics(heading).elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideMiddle,
+                                                        std::max(80, width - kindWidth - 12));
   const int nameWidth = QFontMetrics(heading).horizontalAdvance(name);
   painter->setFont(heading);
   painter->setPen(theme.colour(Colour::text));
@@ -40,15 +43,18 @@ void HostDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
   painter->setFont(label);
   painter->setPen(theme.colour(Colour::text3));
   const int room = width - nameWidth - 12;
-  painter->drawText(line(0), Qt::AlignVCenter | Qt::AlignRight, painter->fontMetrics().elidedText(kind, Qt::ElideRight, room));
+  painter->drawText(line(0), Qt::AlignVCenter | Qt::AlignRight,
+                    painter->fontMetrics().elidedText(kind, Qt::ElideRight, room));
   painter->setPen(theme.colour(Colour::text2));
-  painter->drawText(line(1), Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data(hostOffer).toString(), Qt::ElideRight, width));
+  painter->drawText(line(1), Qt::AlignVCenter,
+                    painter->fontMetrics().elidedText(index.data(hostOffer).toString(), Qt::ElideRight, width));
   const auto status = static_cast<Status>(index.data(hostStatus).toInt());
   const QColor colour = theme.colour(statusColour(status));
   paintStatus(*painter, status, QRectF(left, line(2).center().y() - 6.5, 14, 14), colour, 0.12);
   painter->setFont(Theme::withWeight(label, 500));
   painter->setPen(colour);
-  painter->drawText(line(2).adjusted(20, 0, 0, 0), Qt::AlignVCenter, painter->fontMetrics().elidedText(index.data(hostWords).toString(), Qt::ElideRight, width - 20));
+  painter->drawText(line(2).adjusted(20, 0, 0, 0), Qt::AlignVCenter,
+                    painter->fontMetrics().elidedText(index.data(hostWords).toString(), Qt::ElideRight, width - 20));
   painter->restore();
 }
 

@@ -27,7 +27,8 @@ constexpr int kSoonMs = 150, kMostFound = 30;
 
 }  // namespace
 
-HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent) : QFrame(parent), m_context(context), m_sshConfig(std::move(sshConfig)) {
+HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent)
+    : QFrame(parent), m_context(context), m_sshConfig(std::move(sshConfig)) {
   setProperty("kind", "panel");
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -110,7 +111,9 @@ HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent) : QF
   connect(&m_soon, &QTimer::timeout, this, [this] {
     for (int i = 0; i < m_list->count(); ++i) refreshRow(m_list->item(i)->data(hostId).toString());
   });
-  const auto soon = [this] { if (!m_soon.isActive()) m_soon.start(); };
+  const auto soon = [this] {
+    if (!m_soon.isActive()) m_soon.start();
+  };
   connect(context.store, &RunStore::runChanged, this, soon);
   connect(context.store, &RunStore::runAdded, this, soon);
   fill();
@@ -118,7 +121,9 @@ HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent) : QF
   m_list->setCurrentRow(0);
 }
 
-QString HostList::current() const { return m_list->currentItem() ? m_list->currentItem()->data(hostId).toString() : QString(); }
+QString HostList::current() const {
+  return m_list->currentItem() ? m_list->currentItem()->data(hostId).toString() : QString();
+}
 
 void HostList::setCurrent(const QString& host) {
   for (int i = 0; i < m_list->count(); ++i)
@@ -154,11 +159,14 @@ void HostList::refreshRow(const QString& id) {
     if (waiting > 0 && usable) sign.words += tr(", %1 waiting").arg(waiting);
     item->setText(m_context.workspace->hostName(id));
     item->setData(Qt::DecorationRole, host ? QStringLiteral("host") : QStringLiteral("terminal"));
-    item->setData(hostKind, host ? kindText(*host) : cores == 1 ? tr("local, 1 core") : tr("local, %1 cores").arg(cores));
+    item->setData(hostKind, host         ? kindText(*host)
+                            : cores == 1 ? tr("local, 1 core")
+                                         : tr("local, %1 cores").arg(cores));
     item->setData(hostOffer, host ? ranksText(host->totalRanks()) + ", " + addressText(*host) : ranksText(1));
     item->setData(hostStatus, static_cast<int>(sign.status));
     item->setData(hostWords, sign.words);
-    item->setData(Qt::AccessibleTextRole, QStringLiteral("%1, %2, %3").arg(item->text(), item->data(hostKind).toString(), sign.words));
+    item->setData(Qt::AccessibleTextRole,
+                  QStringLiteral("%1, %2, %3").arg(item->text(), item->data(hostKind).toString(), sign.words));
   }
 }
 
@@ -198,7 +206,8 @@ void HostList::fillFound() {
     title->setFont(Theme::withWeight(Theme::of(this).font(FontRole::body), 500));
     title->setFixedWidth(84);
     title->setToolTip(name);
-    auto* place = makeLabel("hint", QFontMetrics(font()).elidedText(address == name ? QString() : address, Qt::ElideMiddle, 120));
+    auto* place =
+        makeLabel("hint", QFontMetrics(font()).elidedText(address == name ? QString() : address, Qt::ElideMiddle, 120));
     place->setToolTip(address);
     auto* add = new Button(tr("Add"), ButtonKind::link);
     add->setObjectName("add-" + name);
@@ -243,7 +252,8 @@ bool HostList::eventFilter(QObject* watched, QEvent* event) {
   }
   if (watched == m_list && event->type() == QEvent::FocusIn) {
     const auto reason = static_cast<QFocusEvent*>(event)->reason();
-    m_list->setProperty("keyboard", reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason);
+    m_list->setProperty("keyboard", reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason ||
+                                        reason == Qt::ShortcutFocusReason);
   }
   return QFrame::eventFilter(watched, event);
 }

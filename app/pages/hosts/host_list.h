@@ -1,6 +1,6 @@
 #pragma once
-// The hosts, this machine first, each with its kind, what it offers and how it stands; a row to add one; below, those that the SSH
-// configuration names.
+// The hosts, this machine first, each with its kind, what it offers and how it stands; a row to add one; below, those
+// that the SSH configuration names.
 #include <QFrame>
 #include <QTimer>
 
@@ -21,7 +21,7 @@ class HostList : public QFrame {
  public:
   // `names`: of the SSH configuration, in order, each with where it leads.
   HostList(AppContext& context, QString sshConfig, QWidget* parent = nullptr);
-  QString current() const;            // empty = this machine
+  QString current() const;  // empty = this machine
   void setCurrent(const QString& host);
   void startAdding();
   QListWidget& list() const { return *m_list; }

@@ -22,14 +22,21 @@ constexpr int kGap = 8;
 constexpr int kBoxWidth = 21, kNameWidth = 142;  // names and words stand below those of the check
 
 qint64 bytesIn(const QVector<HostRemain>& remains) {
-  return std::accumulate(remains.begin(), remains.end(), qint64{0}, [](qint64 sum, const HostRemain& each) { return sum + each.bytes; });
+  return std::accumulate(remains.begin(), remains.end(), qint64{0},
+                         [](qint64 sum, const HostRemain& each) { return sum + each.bytes; });
 }
 
 }  // namespace
 
 HostRemains::HostRemains(AppContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_total(makeLabel("hint")), m_words(makeLabel("field", {}, nullptr, Wrap::yes)), m_fault(makeLabel("error", {}, nullptr, Wrap::yes)),
-      m_tidy(new Button(tr("Tidy up"), ButtonKind::outlined)), m_remove(new Button(tr("Remove for good"), ButtonKind::danger)), m_keep(new Button(tr("Keep"), ButtonKind::outlined)) {
+    : QWidget(parent),
+      m_context(context),
+      m_total(makeLabel("hint")),
+      m_words(makeLabel("field", {}, nullptr, Wrap::yes)),
+      m_fault(makeLabel("error", {}, nullptr, Wrap::yes)),
+      m_tidy(new Button(tr("Tidy up"), ButtonKind::outlined)),
+      m_remove(new Button(tr("Remove for good"), ButtonKind::danger)),
+      m_keep(new Button(tr("Keep"), ButtonKind::outlined)) {
   setObjectName("host-remains");
   m_total->setObjectName("remains-total");
   m_words->setObjectName("remains-words");
@@ -76,7 +83,9 @@ HostRemains::HostRemains(AppContext& context, QWidget* parent)
   refresh();
 }
 
-HostLine* HostRemains::line() const { return m_host.isEmpty() ? nullptr : m_context.hosts->known(m_host); }
+HostLine* HostRemains::line() const {
+  return m_host.isEmpty() ? nullptr : m_context.hosts->known(m_host);
+}
 
 void HostRemains::setHost(const QString& host) {
   m_host = host;
@@ -99,7 +108,8 @@ void HostRemains::setWanted(bool wanted) {
 void HostRemains::look() {
   HostLine* const there = line();
   const HostReport& report = m_context.checks->report(m_host);
-  if (!there || there->state() != LineState::online) m_asked = false;
+  if (!there || there->state() != LineState::online)
+    m_asked = false;
   else if (m_wanted && !report.checking && (!m_asked || report.at > m_checked)) {
     m_asked = true;
     m_checked = report.at;
@@ -120,13 +130,17 @@ void HostRemains::take(const QVector<HostRemain>& remains, const QString& fault)
   if (fault.isEmpty()) {
     m_told = true;
     m_remains = remains;
-    if (removed) m_words->setText(tr("%1 freed.").arg(formatBytes(static_cast<double>(std::max<qint64>(0, m_before - bytesIn(remains))))));
+    if (removed)
+      m_words->setText(
+          tr("%1 freed.").arg(formatBytes(static_cast<double>(std::max<qint64>(0, m_before - bytesIn(remains))))));
     rebuild();
   }
   refresh();
 }
 
-QVector<RemainGroup> HostRemains::groups() const { return groupRemains(m_remains, *m_context.store, m_context.runHosts->busyOn(m_host)); }
+QVector<RemainGroup> HostRemains::groups() const {
+  return groupRemains(m_remains, *m_context.store, m_context.runHosts->busyOn(m_host));
+}
 
 void HostRemains::rebuild() {
   while (QLayoutItem* const item = m_rows->takeAt(0)) {
@@ -137,7 +151,8 @@ void HostRemains::rebuild() {
   m_groups = m_told ? groups() : QVector<RemainGroup>();
   m_confirms = false;
   // A column without a box gets no gap behind it.
-  const bool boxes = std::any_of(m_groups.begin(), m_groups.end(), [](const RemainGroup& each) { return each.fate == RemainGroup::Fate::decided; });
+  const bool boxes = std::any_of(m_groups.begin(), m_groups.end(),
+                                 [](const RemainGroup& each) { return each.fate == RemainGroup::Fate::decided; });
   m_rows->setColumnMinimumWidth(0, boxes ? kBoxWidth : kBoxWidth + kGap);
   for (const RemainGroup& each : std::as_const(m_groups)) {
     const int row = m_rows->rowCount();
@@ -183,9 +198,13 @@ void HostRemains::refresh() {
   m_total->setText(host ? tr("%1 in %2").arg(formatBytes(static_cast<double>(total)), host->folder) : QString());
   qint64 bytes = 0;
   const bool any = !chosen(&bytes).isEmpty();
-  const bool goes = std::any_of(m_groups.begin(), m_groups.end(), [](const RemainGroup& each) { return each.fate == RemainGroup::Fate::goes; });
-  if (m_confirms) m_words->setText(tr("%1 go for good. What a run needs of it is sent again; checkpoints are not.").arg(formatBytes(static_cast<double>(bytes))));
-  else if (any) m_words->setText(tr("%1 chosen").arg(formatBytes(static_cast<double>(bytes))));
+  const bool goes = std::any_of(m_groups.begin(), m_groups.end(),
+                                [](const RemainGroup& each) { return each.fate == RemainGroup::Fate::goes; });
+  if (m_confirms)
+    m_words->setText(tr("%1 go for good. What a run needs of it is sent again; checkpoints are not.")
+                         .arg(formatBytes(static_cast<double>(bytes))));
+  else if (any)
+    m_words->setText(tr("%1 chosen").arg(formatBytes(static_cast<double>(bytes))));
   m_tidy->setVisible(!m_confirms && (any || goes || m_removing));
   m_tidy->setText(m_removing ? tr("Tidying up") : tr("Tidy up"));
   m_tidy->setEnabled(online && !m_removing);
@@ -211,7 +230,8 @@ void HostRemains::remove(const QStringList& paths) {
   QStringList all;
   for (const RemainGroup& each : groups())
     for (const QString& path : each.paths)
-      if (each.fate == RemainGroup::Fate::goes || (each.fate == RemainGroup::Fate::decided && paths.contains(path))) all << path;
+      if (each.fate == RemainGroup::Fate::goes || (each.fate == RemainGroup::Fate::decided && paths.contains(path)))
+        all << path;
   m_before = bytesIn(m_remains);
   m_removing = true;
   m_confirms = false;

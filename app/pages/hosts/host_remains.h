@@ -1,6 +1,6 @@
 #pragma once
-// What Gradloom left on a host, with its sizes: Tidy up frees what nobody misses, and what a person ticked after saying what is lost.
-// Nothing is shown before the host has told it; it is asked while it is connected anyway.
+// What Gradloom left on a host, with its sizes: Tidy up frees what nobody misses, and what a person ticked after saying
+// what is lost. Nothing is shown before the host has told it; it is asked while it is connected anyway.
 #include <QWidget>
 
 #include "app/page.h"

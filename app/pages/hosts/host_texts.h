@@ -9,9 +9,9 @@ namespace loom {
 
 struct HostReport;
 
-QString kindText(const Host& host);      // "mpirun on 4 hosts", "Slurm, partition cpu"
-QString ranksText(int ranks);            // "1 rank", "16 ranks"
-QString addressText(const Host& host);   // "mara@head.atlas.example:2222"
+QString kindText(const Host& host);     // "mpirun on 4 hosts", "Slurm, partition cpu"
+QString ranksText(int ranks);           // "1 rank", "16 ranks"
+QString addressText(const Host& host);  // "mara@head.atlas.example:2222"
 // "mara@head.atlas.example by way of gate.lab.example, mpirun on a01 to a04, 8 ranks each"
 QString placeText(const Host& host, const HostReport& report);
 // "Checked today 14:04, took 3.4 s. Engine loom 0.3.1 in ~/.cache/gradloom."

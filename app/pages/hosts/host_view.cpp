@@ -32,7 +32,8 @@ constexpr int kMargin = 24, kWidest = 860;
 
 QStringList csvsOf(const ProjectDocument& document) {
   QStringList csvs;
-  for (const DatasetSpec& each : document.project().datasets) csvs << QDir::cleanPath(QDir(document.folder()).absoluteFilePath(QString::fromStdString(each.csv)));
+  for (const DatasetSpec& each : document.project().datasets)
+    csvs << QDir::cleanPath(QDir(document.folder()).absoluteFilePath(QString::fromStdString(each.csv)));
   return csvs;
 }
 
@@ -214,7 +215,9 @@ void HostView::refreshHeader() {
   m_check->setText(report.at > 0 || report.checking ? tr("Check again") : tr("Check"));
   m_check->setEnabled(!report.checking);
   const int cores = QThread::idealThreadCount();
-  m_place->setText(host ? placeText(*host, report) : cores == 1 ? tr("Runs start here as processes of their own, with 1 core") : tr("Runs start here as processes of their own, with %1 cores").arg(cores));
+  m_place->setText(host         ? placeText(*host, report)
+                   : cores == 1 ? tr("Runs start here as processes of their own, with 1 core")
+                                : tr("Runs start here as processes of their own, with %1 cores").arg(cores));
   m_checked->setText(checkedText(report));
 }
 
@@ -258,22 +261,27 @@ void HostView::refreshChecks() {
   };
   const Host* const host = m_context.hosts->store().find(m_host);
   QVector<CheckLine> awaited;
-  if (report.checking || report.lines.isEmpty()) awaited = report.before.isEmpty() ? HostChecks::expected(host) : report.before;
+  if (report.checking || report.lines.isEmpty())
+    awaited = report.before.isEmpty() ? HostChecks::expected(host) : report.before;
   for (const CheckLine& each : std::as_const(awaited)) {
     const CheckLine* const line = known(each);
     shown.append({each.group, line ? *line : each, line ? CheckRow::Form::known : CheckRow::Form::awaited});
   }
   for (const CheckLine& each : report.lines) {
-    const bool there = std::any_of(awaited.begin(), awaited.end(), [&](const CheckLine& other) { return other.group == each.group && other.name == each.name; });
+    const bool there = std::any_of(awaited.begin(), awaited.end(), [&](const CheckLine& other) {
+      return other.group == each.group && other.name == each.name;
+    });
     if (!there) shown.append({each.group, each, CheckRow::Form::known});
   }
   // A host that is not reached keeps what was known of it, with its age.
   if (!report.checking && !report.lines.isEmpty() && !report.reached())
     for (const CheckLine& each : report.before)
-      if (each.group != "Connection") shown.append({tr("%1, as of %2").arg(each.group, formatMoment(report.beforeAt)), each, CheckRow::Form::aged});
+      if (each.group != "Connection")
+        shown.append({tr("%1, as of %2").arg(each.group, formatMoment(report.beforeAt)), each, CheckRow::Form::aged});
 
   QHash<QString, QStringList> order;
-  for (const QString& group : {QStringLiteral("Connection"), QStringLiteral("Programs"), QStringLiteral("Limits and room"), QStringLiteral("Network, measured")})
+  for (const QString& group : {QStringLiteral("Connection"), QStringLiteral("Programs"),
+                               QStringLiteral("Limits and room"), QStringLiteral("Network, measured")})
     if (std::any_of(shown.begin(), shown.end(), [&](const Shown& each) { return each.group == group; })) card(group);
   for (const Shown& each : std::as_const(shown)) {
     Card& there = card(each.group);

@@ -25,7 +25,7 @@ class HostView : public QWidget {
   explicit HostView(AppContext& context, QWidget* parent = nullptr);
   void setHost(const QString& host);  // empty = this machine
   QString host() const { return m_host; }
-  void refresh();                     // its check or its line changed
+  void refresh();  // its check or its line changed
   void check();
   void edit(bool editing);
   bool isEditing() const { return m_editing; }

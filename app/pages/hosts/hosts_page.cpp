@@ -35,9 +35,10 @@ HostsPage::HostsPage(AppContext& context, QWidget* parent) : Page(context, paren
   m_list->setFixedWidth(kList);
   m_view = new HostView(context);
   m_queue = new QueuePanel(context);
-  auto* empty = new EmptyState(Figure::hosts, tr("This machine trains without any setting up.\n"
-                                                 "mpirun over SSH: ranks on one or several hosts that you can sign in on.\n"
-                                                 "Slurm: jobs of a cluster, submitted on its login node."));
+  auto* empty =
+      new EmptyState(Figure::hosts, tr("This machine trains without any setting up.\n"
+                                       "mpirun over SSH: ranks on one or several hosts that you can sign in on.\n"
+                                       "Slurm: jobs of a cluster, submitted on its login node."));
   empty->setAction("plus", tr("Add host"));
   connect(empty, &EmptyState::actionTriggered, m_list, &HostList::startAdding);
   m_empty = empty;
@@ -109,7 +110,8 @@ void HostsPage::add(const QString& text) {
   // A second way to a machine is legal, a second name is not.
   const QString name = host.name;
   const auto taken = [&](const QString& wanted) {
-    return std::any_of(store.hosts().begin(), store.hosts().end(), [&](const Host& each) { return each.name == wanted; });
+    return std::any_of(store.hosts().begin(), store.hosts().end(),
+                       [&](const Host& each) { return each.name == wanted; });
   };
   for (int number = 2; taken(host.name); ++number) host.name = QStringLiteral("%1 %2").arg(name).arg(number);
   try {
@@ -129,7 +131,9 @@ void HostsPage::remove(const QString& id) {
   const Host host = *found;
   // Without its host a run could be neither followed nor stopped.
   if (const qsizetype busy = context().runHosts->busyOn(id).size(); busy > 0) {
-    m_list->showFault(busy == 1 ? tr("A run is on %1: stop it first, then remove the host.").arg(host.name) : tr("%1 runs are on %2: stop them first, then remove the host.").arg(busy).arg(host.name));
+    m_list->showFault(busy == 1
+                          ? tr("A run is on %1: stop it first, then remove the host.").arg(host.name)
+                          : tr("%1 runs are on %2: stop them first, then remove the host.").arg(busy).arg(host.name));
     return;
   }
   try {
@@ -147,9 +151,13 @@ void HostsPage::remove(const QString& id) {
                     }});
 }
 
-void HostsPage::refreshEmpty() { m_empty->setVisible(context().hosts->store().hosts().isEmpty()); }
+void HostsPage::refreshEmpty() {
+  m_empty->setVisible(context().hosts->store().hosts().isEmpty());
+}
 
-void HostsPage::refreshTabs() { m_tabs->setTabText(1, m_queue->length() ? tr("Queue %1").arg(m_queue->length()) : tr("Queue")); }
+void HostsPage::refreshTabs() {
+  m_tabs->setTabText(1, m_queue->length() ? tr("Queue %1").arg(m_queue->length()) : tr("Queue"));
+}
 
 void HostsPage::activated() {
   // This machine is at hand: it is checked when it is looked at for the first time, without being asked.
@@ -165,23 +173,33 @@ bool HostsPage::show(const Place& place) {
   return place.host.isEmpty() || context().hosts->store().find(place.host);
 }
 
-QList<QWidget*> HostsPage::areas() const { return {m_list->findChild<QWidget*>("host-list"), m_view->findChild<QWidget*>("check-host"), m_queue->scope()}; }
-
-void HostsPage::toggleLeftPanel() { m_list->setVisible(!m_list->isVisible()); }
-
-void HostsPage::toggleInspector() {
-  if (!m_narrow) m_right->setVisible(!m_right->isVisible());
-  else m_tabs->setCurrentIndex(1 - m_tabs->currentIndex());
+QList<QWidget*> HostsPage::areas() const {
+  return {m_list->findChild<QWidget*>("host-list"), m_view->findChild<QWidget*>("check-host"), m_queue->scope()};
 }
 
-QJsonObject HostsPage::saveLayout() const { return {{"host", m_list->current()}, {"scope", m_queue->scope()->current()}}; }
+void HostsPage::toggleLeftPanel() {
+  m_list->setVisible(!m_list->isVisible());
+}
+
+void HostsPage::toggleInspector() {
+  if (!m_narrow)
+    m_right->setVisible(!m_right->isVisible());
+  else
+    m_tabs->setCurrentIndex(1 - m_tabs->currentIndex());
+}
+
+QJsonObject HostsPage::saveLayout() const {
+  return {{"host", m_list->current()}, {"scope", m_queue->scope()->current()}};
+}
 
 void HostsPage::restoreLayout(const QJsonObject& layout) {
   m_list->setCurrent(layout["host"].toString(context().workspace->host()));
   m_queue->scope()->setCurrent(std::clamp(layout["scope"].toInt(1), 0, 1));
 }
 
-bool HostsPage::settled() const { return !context().checks->report(m_view->host()).checking && m_queue->settled(); }
+bool HostsPage::settled() const {
+  return !context().checks->report(m_view->host()).checking && m_queue->settled();
+}
 
 // Where there is no room for three columns the queue is a tab.
 void HostsPage::resizeEvent(QResizeEvent* event) {
@@ -189,8 +207,10 @@ void HostsPage::resizeEvent(QResizeEvent* event) {
   const bool narrow = width() < kNarrow;
   if (narrow == m_narrow) return;
   m_narrow = narrow;
-  if (narrow) m_centre->addWidget(m_queue);
-  else m_right->layout()->addWidget(m_queue), m_queue->show();
+  if (narrow)
+    m_centre->addWidget(m_queue);
+  else
+    m_right->layout()->addWidget(m_queue), m_queue->show();
   m_right->setVisible(!narrow);
   m_tabs->setVisible(narrow);
   m_tabs->setCurrentIndex(0);
@@ -199,7 +219,8 @@ void HostsPage::resizeEvent(QResizeEvent* event) {
 
 void HostsPage::paintEvent(QPaintEvent*) {
   QPainter painter(this);
-  painter.fillRect(rect(), context().theme->colour(Colour::app));  // as the host's page; the panels beside it paint themselves
+  painter.fillRect(rect(),
+                   context().theme->colour(Colour::app));  // as the host's page; the panels beside it paint themselves
 }
 
 }  // namespace loom

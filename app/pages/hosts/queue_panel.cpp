@@ -24,7 +24,9 @@ namespace {
 
 constexpr int kSoonMs = 100, kMostDone = 20;
 
-double startOfToday() { return static_cast<double>(QDate::currentDate().startOfDay().toSecsSinceEpoch()); }
+double startOfToday() {
+  return static_cast<double>(QDate::currentDate().startOfDay().toSecsSinceEpoch());
+}
 
 }  // namespace
 
@@ -63,8 +65,11 @@ QueuePanel::QueuePanel(AppContext& context, QWidget* parent) : QFrame(parent), m
   m_soon.setSingleShot(true);
   m_soon.setInterval(kSoonMs);
   connect(&m_soon, &QTimer::timeout, this, &QueuePanel::refresh);
-  const auto soon = [this] { if (!m_soon.isActive()) m_soon.start(); };
-  for (const auto signal : {&RunStore::runAdded, &RunStore::runChanged, &RunStore::runRemoved, &RunStore::pointsAdded}) connect(context.store, signal, this, soon);
+  const auto soon = [this] {
+    if (!m_soon.isActive()) m_soon.start();
+  };
+  for (const auto signal : {&RunStore::runAdded, &RunStore::runChanged, &RunStore::runRemoved, &RunStore::pointsAdded})
+    connect(context.store, signal, this, soon);
   connect(context.launcher, &Launcher::stageChanged, this, soon);
   connect(context.launcher, &Launcher::countsChanged, this, soon);
   connect(context.launcher, &Launcher::doubtChanged, this, soon);
@@ -93,7 +98,9 @@ void QueuePanel::refresh() {
     const bool busy = isLive(each.state) || each.state == RunState::queued;
     if (busy) ++length;
     if (each.state == RunState::queued) wanted += QString::number(m_context.launcher->queue().indexOf(each.id)) + '/';
-    if (busy || each.ended >= today) wanted += each.id + QString::number(busy ? isLive(each.state) : 2 + static_cast<int>(each.state)) + each.name + each.message;
+    if (busy || each.ended >= today)
+      wanted += each.id + QString::number(busy ? isLive(each.state) : 2 + static_cast<int>(each.state)) + each.name +
+                each.message;
   }
   m_count->setText(QString::number(length));
   if (wanted != m_built) {
@@ -113,13 +120,19 @@ void QueuePanel::rebuild() {
   m_cards.clear();
   QList<RunRecord> running, waiting, done;
   for (const RunRecord& each : shown()) {
-    if (isLive(each.state)) running << each;
-    else if (each.state == RunState::queued) waiting << each;
-    else if (each.ended >= startOfToday()) done << each;
+    if (isLive(each.state))
+      running << each;
+    else if (each.state == RunState::queued)
+      waiting << each;
+    else if (each.ended >= startOfToday())
+      done << each;
   }
   const QStringList& order = m_context.launcher->queue();
-  std::stable_sort(waiting.begin(), waiting.end(), [&](const RunRecord& one, const RunRecord& other) { return order.indexOf(one.id) < order.indexOf(other.id); });
-  std::stable_sort(done.begin(), done.end(), [](const RunRecord& one, const RunRecord& other) { return one.ended > other.ended; });
+  std::stable_sort(waiting.begin(), waiting.end(), [&](const RunRecord& one, const RunRecord& other) {
+    return order.indexOf(one.id) < order.indexOf(other.id);
+  });
+  std::stable_sort(done.begin(), done.end(),
+                   [](const RunRecord& one, const RunRecord& other) { return one.ended > other.ended; });
   const auto hairline = [this] {
     auto* line = new QFrame;
     line->setProperty("kind", "hairline");
@@ -134,7 +147,7 @@ void QueuePanel::rebuild() {
       refresh();
       RunCard* const card = m_cards.value(id);
       if (!card) return;
-      card->show();  // a hidden one takes no focus, and the layout shows it later
+      card->show();                          // a hidden one takes no focus, and the layout shows it later
       card->setFocus(Qt::OtherFocusReason);  // the keys go on with the run
     });
     m_cards.insert(run.id, made);
@@ -142,7 +155,12 @@ void QueuePanel::rebuild() {
   };
   m_rows->addWidget(makeLabel("label", tr("Running")));
   for (const RunRecord& each : std::as_const(running)) card(each, 0);
-  if (running.isEmpty()) m_rows->addWidget(makeLabel("hint", waiting.isEmpty() ? tr("Nothing runs. Train starts a run on the host that the top bar names.") : tr("Nothing runs."), nullptr, Wrap::yes));
+  if (running.isEmpty())
+    m_rows->addWidget(makeLabel("hint",
+                                waiting.isEmpty()
+                                    ? tr("Nothing runs. Train starts a run on the host that the top bar names.")
+                                    : tr("Nothing runs."),
+                                nullptr, Wrap::yes));
   if (!waiting.isEmpty()) {
     m_rows->addSpacing(6);
     auto* head = new QWidget;
@@ -182,8 +200,12 @@ void QueuePanel::rebuild() {
   }
   hairline();
   m_rows->addWidget(makeLabel("label", tr("If you close Gradloom")));
-  m_rows->addWidget(makeLabel("field", tr("Runs go on, here and on hosts. Runs that wait go on waiting until Gradloom is open again; on Slurm they wait there. "
-                                      "The curves catch up when you come back: nothing is lost and nothing is counted twice."), nullptr, Wrap::yes));
+  m_rows->addWidget(
+      makeLabel("field",
+                tr("Runs go on, here and on hosts. Runs that wait go on waiting until Gradloom is open again; on Slurm "
+                   "they wait there. "
+                   "The curves catch up when you come back: nothing is lost and nothing is counted twice."),
+                nullptr, Wrap::yes));
   m_rows->addStretch();
 }
 

@@ -9,8 +9,12 @@ namespace {
 
 constexpr int kMostRuns = 10;  // that have a row of their own
 
-QString say(const char* text) { return QCoreApplication::translate("RemainGroups", text); }
-QString say(const char* text, qsizetype count) { return QCoreApplication::translate("RemainGroups", text).arg(count); }
+QString say(const char* text) {
+  return QCoreApplication::translate("RemainGroups", text);
+}
+QString say(const char* text, qsizetype count) {
+  return QCoreApplication::translate("RemainGroups", text).arg(count);
+}
 
 void put(RemainGroup& group, const HostRemain& remain) {
   group.bytes += remain.bytes;
@@ -19,7 +23,8 @@ void put(RemainGroup& group, const HostRemain& remain) {
 
 }  // namespace
 
-QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunStore& store, const QList<RunRecord>& busy) {
+QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunStore& store,
+                                  const QList<RunRecord>& busy) {
   using Fate = RemainGroup::Fate;
   QSet<QString> going;
   for (const RunRecord& each : busy) going.insert(each.id);
@@ -29,11 +34,17 @@ QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunS
     const QString kind = each.path.section('/', 0, 0), name = each.path.section('/', 1);
     if (kind == "runs") {
       const RunRecord* const run = store.find(name);
-      if (going.contains(name)) put(live, each);
-      else if (name.startsWith("check-")) put(pieces, each);
-      else if (!run) put(foreign, each);
-      else if (run->deleted > 0) put(removed, each);
-      else runs << RemainGroup{Fate::decided, run->name, say("checkpoints that may lie nowhere else"), each.bytes, {each.path}};
+      if (going.contains(name))
+        put(live, each);
+      else if (name.startsWith("check-"))
+        put(pieces, each);
+      else if (!run)
+        put(foreign, each);
+      else if (run->deleted > 0)
+        put(removed, each);
+      else
+        runs << RemainGroup{
+            Fate::decided, run->name, say("checkpoints that may lie nowhere else"), each.bytes, {each.path}};
     } else if (name.contains(".part")) {
       put(pieces, each);
     } else if (kind == "engine") {
@@ -42,7 +53,8 @@ QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunS
       put(data, each);
     }
   }
-  std::stable_sort(runs.begin(), runs.end(), [](const RemainGroup& one, const RemainGroup& other) { return one.bytes > other.bytes; });
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const RemainGroup& one, const RemainGroup& other) { return one.bytes > other.bytes; });
   while (runs.size() > kMostRuns) {
     const RemainGroup last = runs.takeLast();
     smaller.bytes += last.bytes;
@@ -59,16 +71,22 @@ QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunS
   };
   const QString stays = say("stays while a run goes or waits there");
   add(engine, Fate::stays, say("Engine"), say("in use"));
-  add(earlier, busy.isEmpty() ? Fate::goes : Fate::stays, earlier.paths.size() == 1 ? say("Earlier engine") : say("%1 earlier engines", earlier.paths.size()),
+  add(earlier, busy.isEmpty() ? Fate::goes : Fate::stays,
+      earlier.paths.size() == 1 ? say("Earlier engine") : say("%1 earlier engines", earlier.paths.size()),
       busy.isEmpty() ? say("may go: brought again if ever asked for") : stays);
   add(pieces, Fate::stays, say("Broken off"), say("transfers and checks; go by themselves when they are old enough"));
-  add(live, Fate::stays, live.paths.size() == 1 ? say("1 run") : say("%1 runs", live.paths.size()), say("still going or waiting"));
-  add(data, busy.isEmpty() ? Fate::decided : Fate::stays, data.paths.size() == 1 ? say("1 data set") : say("%1 data sets", data.paths.size()),
+  add(live, Fate::stays, live.paths.size() == 1 ? say("1 run") : say("%1 runs", live.paths.size()),
+      say("still going or waiting"));
+  add(data, busy.isEmpty() ? Fate::decided : Fate::stays,
+      data.paths.size() == 1 ? say("1 data set") : say("%1 data sets", data.paths.size()),
       busy.isEmpty() ? say("sent again when a run needs it") : stays);
-  add(removed, Fate::decided, removed.paths.size() == 1 ? say("1 run") : say("%1 runs", removed.paths.size()), say("taken from the list of runs here"));
-  add(foreign, Fate::decided, foreign.paths.size() == 1 ? say("1 run") : say("%1 runs", foreign.paths.size()), say("not in the list here; another computer may follow it"));
+  add(removed, Fate::decided, removed.paths.size() == 1 ? say("1 run") : say("%1 runs", removed.paths.size()),
+      say("taken from the list of runs here"));
+  add(foreign, Fate::decided, foreign.paths.size() == 1 ? say("1 run") : say("%1 runs", foreign.paths.size()),
+      say("not in the list here; another computer may follow it"));
   all << runs;
-  add(smaller, Fate::decided, say("%1 smaller runs", smaller.paths.size()), say("checkpoints that may lie nowhere else"));
+  add(smaller, Fate::decided, say("%1 smaller runs", smaller.paths.size()),
+      say("checkpoints that may lie nowhere else"));
   return all;
 }
 

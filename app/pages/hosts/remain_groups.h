@@ -1,5 +1,6 @@
 #pragma once
-// What lies on a host, sorted by what may become of it: what goes without a question, what stays, and what a person decides about.
+// What lies on a host, sorted by what may become of it: what goes without a question, what stays, and what a person
+// decides about.
 #include <QList>
 #include <QString>
 #include <QStringList>
@@ -13,13 +14,14 @@ namespace loom {
 struct RemainGroup {
   enum class Fate { stays, goes, decided };
   Fate fate = Fate::stays;
-  QString name;       // "lars-4096", "Earlier engines"
-  QString words;      // what is lost with it, or why it stays
+  QString name;   // "lars-4096", "Earlier engines"
+  QString words;  // what is lost with it, or why it stays
   qint64 bytes = 0;
   QStringList paths;  // below the host's folder; it goes as a whole
 };
 
 // `busy`: runs that go or wait there. While there are any, engines and data stay.
-QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunStore& store, const QList<RunRecord>& busy);
+QVector<RemainGroup> groupRemains(const QVector<HostRemain>& remains, const RunStore& store,
+                                  const QList<RunRecord>& busy);
 
 }  // namespace loom

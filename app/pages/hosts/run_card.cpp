@@ -22,14 +22,13 @@
 #include "widgets/theme/theme.h"
 
 namespace loom {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 void showCurvesOf(AppContext& context, const QString& id) {
   const RunRecord* const run = context.store->find(id);
   if (!run) return;
-  if ((!context.document || context.document->path() != run->project) && QFileInfo::exists(run->project)) context.openProject(run->project);
+  if ((!context.document || context.document->path() != run->project) && QFileInfo::exists(run->project))
+    context.openProject(run->project);
   Place place;
   place.page = "training";
   place.run = id;
@@ -37,9 +36,19 @@ void showCurvesOf(AppContext& context, const QString& id) {
 }
 
 RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* parent)
-    : QFrame(parent), m_context(context), m_run(run), m_place(place), m_state(new StatusLabel(place ? Status::queued : Status::running)), m_name(makeLabel("heading")),
-      m_host(makeLabel("field")), m_words(makeLabel("field")), m_left(makeLabel("number")), m_fault(makeLabel("error")), m_bar(new QProgressBar),
-      m_curves(new Button(tr("Show curves"), ButtonKind::outlined)), m_stop(new Button(place ? tr("Take out") : tr("Stop"), place ? ButtonKind::outlined : ButtonKind::danger)),
+    : QFrame(parent),
+      m_context(context),
+      m_run(run),
+      m_place(place),
+      m_state(new StatusLabel(place ? Status::queued : Status::running)),
+      m_name(makeLabel("heading")),
+      m_host(makeLabel("field")),
+      m_words(makeLabel("field")),
+      m_left(makeLabel("number")),
+      m_fault(makeLabel("error")),
+      m_bar(new QProgressBar),
+      m_curves(new Button(tr("Show curves"), ButtonKind::outlined)),
+      m_stop(new Button(place ? tr("Take out") : tr("Stop"), place ? ButtonKind::outlined : ButtonKind::danger)),
       m_priority(new Button(QString(), ButtonKind::link)) {
   setProperty("kind", "card");
   setObjectName("run-" + run);
@@ -50,8 +59,10 @@ RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* pa
   top->setSpacing(8);
   top->addWidget(m_name, 1);
   m_priority->setObjectName("priority");
-  m_priority->setToolTip(tr("Exclusive: goes before shared runs, which give way to it.\nShared when idle: goes when nobody else wants the host, "
-                            "gives way with a checkpoint and goes on later."));
+  m_priority->setToolTip(
+      tr("Exclusive: goes before shared runs, which give way to it.\nShared when idle: goes when nobody else wants the "
+         "host, "
+         "gives way with a checkpoint and goes on later."));
   top->addWidget(m_priority);
   top->addWidget(m_state);
   column->addLayout(top);
@@ -129,13 +140,13 @@ void RunCard::paintEvent(QPaintEvent* event) {
 void RunCard::choosePriority() {
   QMenu menu(this);
   const Priority now = m_context.launcher->priority(m_run);
-  for (const auto& [priority, text] : {std::pair{Priority::exclusive, tr("Exclusive")}, std::pair{Priority::shared, tr("Shared when idle")}}) {
+  for (const auto& [priority, text] :
+       {std::pair{Priority::exclusive, tr("Exclusive")}, std::pair{Priority::shared, tr("Shared when idle")}}) {
     QAction* const action = menu.addAction(text);
     action->setCheckable(true);
     action->setChecked(priority == now);
-    connect(action, &QAction::triggered, this, [this, priority = priority] {
-      tell(attempt([&] { m_context.launcher->setPriority(m_run, priority); }));
-    });
+    connect(action, &QAction::triggered, this,
+            [this, priority = priority] { tell(attempt([&] { m_context.launcher->setPriority(m_run, priority); })); });
   }
   menu.exec(m_priority->mapToGlobal(QPoint(0, m_priority->height())));
 }
@@ -155,20 +166,30 @@ void RunCard::refresh(const RunRecord& run) {
     const QStringList& queue = m_context.launcher->queue();
     const qsizetype at = queue.indexOf(run.id);
     m_up->setEnabled(at > 0 && m_context.launcher->priority(queue[at - 1]) == m_context.launcher->priority(run.id));
-    m_down->setEnabled(at >= 0 && at + 1 < queue.size() && m_context.launcher->priority(queue[at + 1]) == m_context.launcher->priority(run.id));
+    m_down->setEnabled(at >= 0 && at + 1 < queue.size() &&
+                       m_context.launcher->priority(queue[at + 1]) == m_context.launcher->priority(run.id));
     m_host->setVisible(true);
     setStyleProperty(m_host, "kind", "hint");
     return;
   }
   const JobStage stage = m_context.launcher->stage(run.id);
   const bool before = !stage.sentence.isEmpty() && run.step == 0;
-  if (!m_context.launcher->doubt(run.id).isEmpty()) m_state->setStatus(Status::warning, tr("Not known"));
-  else m_state->setStatus(Status::running, run.stepsTotal > 0 && run.step > 0 ? tr("%1%2%").arg(static_cast<int>(run.progress() * 100)).arg(kNarrowSpace) : toText(run.state));
+  if (!m_context.launcher->doubt(run.id).isEmpty())
+    m_state->setStatus(Status::warning, tr("Not known"));
+  else
+    m_state->setStatus(Status::running, run.stepsTotal > 0 && run.step > 0
+                                            ? tr("%1%2%").arg(static_cast<int>(run.progress() * 100)).arg(kNarrowSpace)
+                                            : toText(run.state));
   QStringList parts{host};
-  if (before) parts << stage.sentence;
-  else if (run.step == 0) parts << tr("preparing");
-  else if (run.epochs > 0) parts << tr("epoch %1 of %2").arg(formatFixed(run.epoch, 1), QString::number(run.epochs, 'g', 6));
-  else parts << tr("step %1 of %2").arg(formatCount(static_cast<double>(run.step)), formatCount(static_cast<double>(run.stepsTotal)));
+  if (before)
+    parts << stage.sentence;
+  else if (run.step == 0)
+    parts << tr("preparing");
+  else if (run.epochs > 0)
+    parts << tr("epoch %1 of %2").arg(formatFixed(run.epoch, 1), QString::number(run.epochs, 'g', 6));
+  else
+    parts << tr("step %1 of %2")
+                 .arg(formatCount(static_cast<double>(run.step)), formatCount(static_cast<double>(run.stepsTotal)));
   if (run.bestStep >= 0) parts << tr("best %1").arg(m_context.runMetrics->text(run, run.best));
   m_words->setText(parts.join(", "));
   const double share = before ? stage.share : run.progress();

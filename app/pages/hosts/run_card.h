@@ -42,7 +42,7 @@ class RunCard : public QFrame {
   QLabel *m_name, *m_host, *m_words, *m_left, *m_fault;
   QProgressBar* m_bar;
   Button *m_curves, *m_stop, *m_priority;
-  RunDoubt* m_doubt = nullptr;  // of one that goes
+  RunDoubt* m_doubt = nullptr;                     // of one that goes
   QPushButton *m_up = nullptr, *m_down = nullptr;  // of one that waits
 };
 

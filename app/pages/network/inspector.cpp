@@ -1,7 +1,5 @@
 #include "app/pages/network/inspector.h"
 
-#include <algorithm>
-
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
@@ -9,6 +7,7 @@
 #include <QPainter>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/pages/network/inspector_parts.h"
 #include "widgets/controls/button.h"
@@ -160,7 +159,8 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   connect(m_name, &QLineEdit::editingFinished, this, &Inspector::rename);
   connect(m_name, &QLineEdit::textEdited, this, [this] { m_nameProblem->hide(); });
   connect(m_shares, &QComboBox::activated, this, [this](int index) {
-    m_scene->document().setShares(m_scene->networkName(), m_nodes.front(), m_shares->itemData(index).toString().toStdString());
+    m_scene->document().setShares(m_scene->networkName(), m_nodes.front(),
+                                  m_shares->itemData(index).toString().toStdString());
   });
   follow();
   connect(&m_scene->document(), &ProjectDocument::changed, this, &Inspector::refresh);
@@ -242,11 +242,12 @@ void Inspector::turn() {
   const Group* group = m_scene->network().group(m_group);
   // A group is what is selected when nothing beside it is.
   const bool wholeGroup = group != nullptr && membersOf(m_scene->network(), m_group).size() == m_nodes.size();
-  m_subject = wholeGroup ? Subject::group
-              : m_nodes.size() == 1  ? Subject::node
-              : m_nodes.size() > 1 ? Subject::nodes
+  m_subject = wholeGroup                 ? Subject::group
+              : m_nodes.size() == 1      ? Subject::node
+              : m_nodes.size() > 1       ? Subject::nodes
               : picked.wires.size() == 1 ? Subject::wire
-              : !m_comment.empty() ? Subject::comment : Subject::nothing;
+              : !m_comment.empty()       ? Subject::comment
+                                         : Subject::nothing;
   if (m_subject != before) m_scroll->ensureVisible(0, 0);
   m_entry = nullptr;
   refresh();
@@ -275,11 +276,14 @@ void Inspector::refresh() {
   m_openUnit->hide();
   m_makeUnit->show();
   m_makeGroup->show();
-  if (const Group* group = network.group(m_group); m_subject == Subject::group && group != nullptr) return showGroup(*group);
-  if (const Comment* comment = network.comment(m_comment); m_subject == Subject::comment && comment != nullptr) return showComment(*comment);
+  if (const Group* group = network.group(m_group); m_subject == Subject::group && group != nullptr)
+    return showGroup(*group);
+  if (const Comment* comment = network.comment(m_comment); m_subject == Subject::comment && comment != nullptr)
+    return showComment(*comment);
   if (m_subject == Subject::node && m_nodes.size() == 1) return showNode(*m_scene->node(m_nodes.front()));
   if (m_subject == Subject::nodes && m_nodes.size() > 1) return showNodes(m_nodes);
-  if (m_subject == Subject::wire && m_scene->picked().wires.size() == 1) return showWire(*m_scene->picked().wires.begin());
+  if (m_subject == Subject::wire && m_scene->picked().wires.size() == 1)
+    return showWire(*m_scene->picked().wires.begin());
   showNetwork();
 }
 
@@ -304,8 +308,10 @@ void Inspector::edited(const QString& key, const Json& value) {
     document.setRepeat(m_scene->networkName(), use->id, value);
     return;
   }
-  if (m_nodes.size() == 1) document.setField(m_scene->networkName(), m_nodes.front(), field, value);
-  else if (m_nodes.size() > 1) document.setFieldOfMany(m_scene->networkName(), m_nodes, field, value);
+  if (m_nodes.size() == 1)
+    document.setField(m_scene->networkName(), m_nodes.front(), field, value);
+  else if (m_nodes.size() > 1)
+    document.setFieldOfMany(m_scene->networkName(), m_nodes, field, value);
 }
 
 void Inspector::rename() {
@@ -327,8 +333,10 @@ void Inspector::rename() {
   const Outcome outcome = m_scene->document().renameNode(m_scene->networkName(), before, wanted);
   m_nameProblem->setText(outcome.reason);
   m_nameProblem->setVisible(!outcome);
-  if (outcome) m_scene->pickNode(wanted);
-  else m_name->setModified(true);
+  if (outcome)
+    m_scene->pickNode(wanted);
+  else
+    m_name->setModified(true);
 }
 
 void Inspector::focusFirstField() {
@@ -344,7 +352,9 @@ bool Inspector::toggleHelp() {
   return true;
 }
 
-bool Inspector::focusField(const std::string& key) { return m_form->focusField(key); }
+bool Inspector::focusField(const std::string& key) {
+  return m_form->focusField(key);
+}
 
 void Inspector::focusName() {
   if (m_name->isReadOnly()) return;

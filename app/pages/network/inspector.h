@@ -1,13 +1,12 @@
 #pragma once
-// What is selected on the canvas, as a form built from the catalogue: a node, several nodes (the fields they share), a wire, or
-// nothing (the network's totals). Every keystroke is an edit of the document; the document's answer comes back as shapes, costs
-// and problems.
+// What is selected on the canvas, as a form built from the catalogue: a node, several nodes (the fields they share), a
+// wire, or nothing (the network's totals). Every keystroke is an edit of the document; the document's answer comes back
+// as shapes, costs and problems.
+#include <QWidget>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <QWidget>
 
 #include "engine/catalogue/entry.h"
 #include "widgets/canvas/network_scene.h"
@@ -35,7 +34,8 @@ class Inspector : public QWidget {
   explicit Inspector(NetworkScene& scene, QWidget* parent = nullptr);
   ~Inspector() override;
 
-  // The canvas whose selection is shown: the page's, or that of a unit opened in place. Must outlive this or the next call.
+  // The canvas whose selection is shown: the page's, or that of a unit opened in place. Must outlive this or the next
+  // call.
   void setScene(NetworkScene& scene);
   void focusFirstField();
   void focusName();
@@ -52,9 +52,9 @@ class Inspector : public QWidget {
   void nodeWanted(const QString& id);  // a connection was clicked
   void unitWanted();                   // of the selection, as Ctrl+G
   void groupWanted();
-  void inPlaceWanted();                // the selected unit, as Space
-  void leaving();                      // Esc: the keyboard goes back to the canvas
-  void turned();                       // it shows another thing
+  void inPlaceWanted();  // the selected unit, as Space
+  void leaving();        // Esc: the keyboard goes back to the canvas
+  void turned();         // it shows another thing
   void otherWeightsWanted();
 
  protected:
@@ -89,8 +89,8 @@ class Inspector : public QWidget {
   NetworkScene* m_scene;
   Subject m_subject = Subject::nothing;
   std::vector<std::string> m_nodes;
-  Entry m_common;               // fields that all selected nodes have
-  Entry m_made;                 // of a unit's use, of a group: made when it is selected
+  Entry m_common;  // fields that all selected nodes have
+  Entry m_made;    // of a unit's use, of a group: made when it is selected
   std::string m_group, m_comment;
   const Entry* m_entry = nullptr;
 

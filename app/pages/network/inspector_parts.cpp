@@ -35,7 +35,9 @@ void clearLayout(QLayout* layout) {
 
 }  // namespace
 
-LayerTile::LayerTile(QWidget* parent) : QWidget(parent) { setFixedSize(32, 32); }
+LayerTile::LayerTile(QWidget* parent) : QWidget(parent) {
+  setFixedSize(32, 32);
+}
 
 void LayerTile::setLayer(const QString& icon, const QString& category) {
   m_icon = icon;
@@ -67,14 +69,19 @@ std::vector<CostRow> stepCostRows(const NetworkCosts& costs, const NodeCost& cos
   if (costs.batch == 0) return {};
   const auto share = [&](double part, double whole) { return !shares ? -1 : whole > 0 ? part / whole : 0; };
   const auto at = [&](const QString& what) { return QObject::tr("%1 at %L2").arg(what).arg(costs.batch); };
-  std::vector<CostRow> rows{{at(QObject::tr("Activations")), formatBytes(cost.activations), share(cost.activations, costs.total.activations)},
-                            {at(QObject::tr("Memory")), formatBytes(cost.memory), share(cost.memory, costs.total.memory)},
-                            {QObject::tr("Time, predicted"), formatDuration(cost.seconds), share(cost.seconds, costs.total.seconds)}};
-  if (costs.total.measured > 0) rows.push_back({QObject::tr("Time, measured"), formatDuration(cost.measured), share(cost.measured, costs.total.measured)});
+  std::vector<CostRow> rows{
+      {at(QObject::tr("Activations")), formatBytes(cost.activations), share(cost.activations, costs.total.activations)},
+      {at(QObject::tr("Memory")), formatBytes(cost.memory), share(cost.memory, costs.total.memory)},
+      {QObject::tr("Time, predicted"), formatDuration(cost.seconds), share(cost.seconds, costs.total.seconds)}};
+  if (costs.total.measured > 0)
+    rows.push_back(
+        {QObject::tr("Time, measured"), formatDuration(cost.measured), share(cost.measured, costs.total.measured)});
   return rows;
 }
 
-CostTable::CostTable(QWidget* parent) : QWidget(parent) { setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed); }
+CostTable::CostTable(QWidget* parent) : QWidget(parent) {
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
 
 void CostTable::setRows(std::vector<CostRow> rows) {
   const bool taller = rows.size() != m_rows.size();
@@ -86,7 +93,9 @@ void CostTable::setRows(std::vector<CostRow> rows) {
   update();
 }
 
-QSize CostTable::sizeHint() const { return {200, static_cast<int>(m_rows.size()) * kCostRow}; }
+QSize CostTable::sizeHint() const {
+  return {200, static_cast<int>(m_rows.size()) * kCostRow};
+}
 
 void CostTable::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
@@ -100,7 +109,8 @@ void CostTable::paintEvent(QPaintEvent*) {
     painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft, row.label);
     painter.setFont(Theme::withWeight(theme.numberFont(FontRole::body), 500));
     painter.setPen(theme.colour(row.value == QLatin1String("?") ? Colour::error : Colour::text));
-    painter.drawText(line.adjusted(0, 0, row.share >= 0 ? -kShareWidth - 8 : 0, 0), Qt::AlignVCenter | Qt::AlignRight, row.value);
+    painter.drawText(line.adjusted(0, 0, row.share >= 0 ? -kShareWidth - 8 : 0, 0), Qt::AlignVCenter | Qt::AlignRight,
+                     row.value);
     if (row.share >= 0) {
       painter.setFont(theme.numberFont(FontRole::label));
       painter.setPen(theme.colour(Colour::text3));
@@ -110,7 +120,9 @@ void CostTable::paintEvent(QPaintEvent*) {
       painter.setBrush(theme.colour(Colour::hover));
       painter.drawRoundedRect(track, 1.5, 1.5);
       painter.setBrush(theme.colour(Colour::text3));
-      if (row.share > 0) painter.drawRoundedRect(QRectF(track.left(), track.top(), std::max(3.0, track.width() * std::min(1.0, row.share)), 3), 1.5, 1.5);
+      if (row.share > 0)
+        painter.drawRoundedRect(
+            QRectF(track.left(), track.top(), std::max(3.0, track.width() * std::min(1.0, row.share)), 3), 1.5, 1.5);
     }
     y += kCostRow;
   }
@@ -159,7 +171,9 @@ ProblemLines::ProblemLines(QWidget* parent) : QWidget(parent), m_column(new QVBo
 }
 
 void ProblemLines::setProblems(const std::vector<Problem>& problems) {
-  const auto same = [](const Problem& a, const Problem& b) { return a.message == b.message && a.remedy.label == b.remedy.label && a.severity == b.severity; };
+  const auto same = [](const Problem& a, const Problem& b) {
+    return a.message == b.message && a.remedy.label == b.remedy.label && a.severity == b.severity;
+  };
   const FocusKeeper keeper(*this, m_otherwise);
   setVisible(!problems.empty());
   if (std::equal(problems.begin(), problems.end(), m_problems.begin(), m_problems.end(), same)) return;
@@ -169,7 +183,9 @@ void ProblemLines::setProblems(const std::vector<Problem>& problems) {
     const bool error = problem.severity == Severity::error;
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
-    line->addWidget(new IconLabel(error ? QStringLiteral("status-failed") : QStringLiteral("status-warning"), error ? Colour::error : Colour::warning, 14, this), 0, Qt::AlignTop);
+    line->addWidget(new IconLabel(error ? QStringLiteral("status-failed") : QStringLiteral("status-warning"),
+                                  error ? Colour::error : Colour::warning, 14, this),
+                    0, Qt::AlignTop);
     auto* words = new QLabel(QString::fromStdString(problem.message), this);
     words->setWordWrap(true);
     setStyleProperty(words, "kind", error ? QStringLiteral("error") : QStringLiteral("warning"));

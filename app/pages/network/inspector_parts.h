@@ -1,5 +1,6 @@
 #pragma once
-// Pieces of the inspector that only show: the tile with the layer's icon, costs with their share, connections, problems.
+// Pieces of the inspector that only show: the tile with the layer's icon, costs with their share, connections,
+// problems.
 #include <QPointer>
 #include <QWidget>
 #include <functional>
@@ -32,7 +33,8 @@ struct CostRow {
   double share = -1;  // of the whole network; below 0: none shown
 };
 
-// Of a step in training, at the batch that is set: activations, memory, time predicted and measured. Empty where nobody planned it.
+// Of a step in training, at the batch that is set: activations, memory, time predicted and measured. Empty where nobody
+// planned it.
 std::vector<CostRow> stepCostRows(const NetworkCosts& costs, const NodeCost& cost, bool shares);
 
 // Whether the shapes and costs of all nodes are known; else the network's totals leave some out and stand as "?".

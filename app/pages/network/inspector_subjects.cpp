@@ -1,20 +1,19 @@
 // Inspector: what it shows of a node, of several, of a wire, of the network.
-#include <algorithm>
-
 #include <QLabel>
 #include <QLineEdit>
 #include <QSignalBlocker>
+#include <algorithm>
 
 #include "app/pages/network/common_fields.h"
 #include "app/pages/network/inspector.h"
 #include "app/pages/network/inspector_parts.h"
-#include "widgets/document/group_edits.h"
-#include "widgets/document/unit_edits.h"
-#include "widgets/document/unit_entry.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
+#include "widgets/document/group_edits.h"
 #include "widgets/document/texts.h"
+#include "widgets/document/unit_edits.h"
+#include "widgets/document/unit_entry.h"
 #include "widgets/form/property_form.h"
 
 namespace loom {
@@ -22,10 +21,12 @@ namespace loom {
 // An entry that is made for the selection: shown anew only where it is another one.
 void Inspector::showEntry(const Entry& entry, const Json& given, const QString& identity) {
   const auto alike = [](const Field& a, const Field& b) {
-    return a.key == b.key && a.type == b.type && a.label == b.label && a.help == b.help && a.defaultValue == b.defaultValue && a.count == b.count;
+    return a.key == b.key && a.type == b.type && a.label == b.label && a.help == b.help &&
+           a.defaultValue == b.defaultValue && a.count == b.count;
   };
-  const bool same = m_entry == &m_made && m_form->entry() == m_entry && m_made.id == entry.id &&
-                    std::equal(m_made.fields.begin(), m_made.fields.end(), entry.fields.begin(), entry.fields.end(), alike);
+  const bool same =
+      m_entry == &m_made && m_form->entry() == m_entry && m_made.id == entry.id &&
+      std::equal(m_made.fields.begin(), m_made.fields.end(), entry.fields.begin(), entry.fields.end(), alike);
   if (!same) {
     m_form->clear();  // its rows look at the fields
     m_made = entry;
@@ -40,17 +41,24 @@ void Inspector::showGroup(const Group& group) {
   m_name->setReadOnly(false);
   if (!m_name->hasFocus() || !m_name->isModified()) m_name->setText(q(group.title.empty() ? group.id : group.title));
   const std::set<std::string> members = membersOf(network, group.id);
-  m_subtitle->setText(tr("%1 of %2 in %3").arg(repeats(group) ? tr("Repeat") : tr("Group"), counted(static_cast<qint64>(members.size()), tr("nodes")), q(m_scene->networkName())));
+  m_subtitle->setText(tr("%1 of %2 in %3")
+                          .arg(repeats(group) ? tr("Repeat") : tr("Group"),
+                               counted(static_cast<qint64>(members.size()), tr("nodes")), q(m_scene->networkName())));
   m_helpButton->hide();
   m_help->hide();
   Entry entry;
   entry.id = entry.label = "group";
   Field colour;
-  colour.key = "colour", colour.label = "Colour", colour.type = FieldType::choice, colour.defaultValue = groupTints().front();
-  for (const std::string& tint : groupTints()) colour.choices.push_back({tint, q(tint).replace(0, 1, q(tint).left(1).toUpper()).toStdString(), {}});
+  colour.key = "colour", colour.label = "Colour", colour.type = FieldType::choice,
+  colour.defaultValue = groupTints().front();
+  for (const std::string& tint : groupTints())
+    colour.choices.push_back({tint, q(tint).replace(0, 1, q(tint).left(1).toUpper()).toStdString(), {}});
   Field repeat;
-  repeat.key = "repeat", repeat.label = "Repeat", repeat.type = FieldType::integer, repeat.defaultValue = 1, repeat.hard = Range{1, 10000};
-  repeat.help = "So many times the chain inside is run, one behind the other. It needs one tensor that comes in and one that goes out.";
+  repeat.key = "repeat", repeat.label = "Repeat", repeat.type = FieldType::integer, repeat.defaultValue = 1,
+  repeat.hard = Range{1, 10000};
+  repeat.help =
+      "So many times the chain inside is run, one behind the other. It needs one tensor that comes in and one that "
+      "goes out.";
   Field counter;
   counter.key = "counter", counter.label = "Counter", counter.type = FieldType::text, counter.defaultValue = "i";
   counter.help = "The name of the repeat's number, from 0, in expressions inside.";
@@ -70,7 +78,9 @@ void Inspector::showGroup(const Group& group) {
   m_linkSection->hide();
   std::vector<Problem> own;
   for (const Problem& problem : m_scene->document().problems())
-    if (const std::string at = nodeWith(problem, m_scene->document().project(), network); at == group.id || members.contains(at)) own.push_back(problem);
+    if (const std::string at = nodeWith(problem, m_scene->document().project(), network);
+        at == group.id || members.contains(at))
+      own.push_back(problem);
   m_problems->setProblems(own);
   showSum({members.begin(), members.end()});
   m_makeSection->show();
@@ -82,7 +92,8 @@ void Inspector::showComment(const Comment& comment) {
   m_name->setReadOnly(true);
   m_name->setText(tr("Comment"));
   m_subtitle->setText(tr("in %1").arg(q(m_scene->networkName())));
-  for (QWidget* section : {static_cast<QWidget*>(m_helpButton), static_cast<QWidget*>(m_help), m_formSection, m_shareSection, m_shapeSection, m_linkSection, m_costSection})
+  for (QWidget* section : {static_cast<QWidget*>(m_helpButton), static_cast<QWidget*>(m_help), m_formSection,
+                           m_shareSection, m_shapeSection, m_linkSection, m_costSection})
     section->hide();
   m_problems->setProblems({});
   m_notes->setText(q(comment.text) + QStringLiteral("\n\n") + tr("A double click or Enter edits it."));
@@ -103,12 +114,14 @@ void Inspector::showSum(const std::vector<std::string>& ids) {
     parameters += static_cast<double>(facts->second.parameters);
     work += facts->second.multiplyAdds;
     values += static_cast<double>(facts->second.outputValues);
-    if (const auto planned = m_scene->costs().nodes.find(id); planned != m_scene->costs().nodes.end()) sum.add(planned->second);
+    if (const auto planned = m_scene->costs().nodes.find(id); planned != m_scene->costs().nodes.end())
+      sum.add(planned->second);
   }
   const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0; };
-  std::vector<CostRow> rows{{tr("Parameters"), countText(parameters), share(parameters, static_cast<double>(analysis.parameters))},
-                            {tr("Multiply-adds"), countText(work), share(work, analysis.multiplyAdds)},
-                            {tr("Output values"), countText(values), share(values, all)}};
+  std::vector<CostRow> rows{
+      {tr("Parameters"), countText(parameters), share(parameters, static_cast<double>(analysis.parameters))},
+      {tr("Multiply-adds"), countText(work), share(work, analysis.multiplyAdds)},
+      {tr("Output values"), countText(values), share(values, all)}};
   for (const CostRow& each : stepCostRows(m_scene->costs(), sum, true)) rows.push_back(each);
   m_costs->setRows(std::move(rows));
 }
@@ -117,7 +130,8 @@ void Inspector::showNode(const Node& node) {
   const LayerDefinition* layer = findLayer(node.layer);
   const Network* unit = node.unit.empty() ? nullptr : m_scene->document().project().unit(node.unit);
   const QString name = q(m_scene->networkName());
-  m_tile->setLayer(layer != nullptr ? q(layer->entry.icon) : QString(), layer != nullptr ? q(layer->entry.category) : QString());
+  m_tile->setLayer(layer != nullptr ? q(layer->entry.icon) : QString(),
+                   layer != nullptr ? q(layer->entry.category) : QString());
   m_name->setReadOnly(false);
   if (!m_name->hasFocus() || !m_name->isModified()) m_name->setText(q(node.id));
   if (!node.unit.empty()) {
@@ -127,7 +141,11 @@ void Inspector::showNode(const Node& node) {
     m_makeUnit->hide();
     m_openUnit->show();
   }
-  m_subtitle->setText(!node.unit.empty() ? tr("Unit %1 in %2").arg(q(node.unit), name) : tr("%1 in %2").arg(layer != nullptr ? q(layer->entry.label) : tr("Unknown layer %1").arg(q(node.layer)), name));
+  m_subtitle->setText(
+      !node.unit.empty()
+          ? tr("Unit %1 in %2").arg(q(node.unit), name)
+          : tr("%1 in %2")
+                .arg(layer != nullptr ? q(layer->entry.label) : tr("Unknown layer %1").arg(q(node.layer)), name));
   m_helpButton->setVisible(layer != nullptr);
   if (layer != nullptr) m_help->setText(q(layer->entry.summary + "\n\n" + layer->entry.help));
   m_help->setVisible(layer != nullptr && m_helpButton->isChecked());
@@ -174,12 +192,14 @@ void Inspector::showNode(const Node& node) {
   const auto row = [&](const QString& label, double value, double whole) {
     return CostRow{label, facts.known ? countText(value) : QStringLiteral("?"), facts.known ? share(value, whole) : -1};
   };
-  std::vector<CostRow> rows{row(tr("Parameters"), static_cast<double>(facts.parameters), static_cast<double>(analysis.parameters)),
-                            row(tr("Multiply-adds"), facts.multiplyAdds, analysis.multiplyAdds),
-                            row(tr("Output values"), static_cast<double>(facts.outputValues), values)};
+  std::vector<CostRow> rows{
+      row(tr("Parameters"), static_cast<double>(facts.parameters), static_cast<double>(analysis.parameters)),
+      row(tr("Multiply-adds"), facts.multiplyAdds, analysis.multiplyAdds),
+      row(tr("Output values"), static_cast<double>(facts.outputValues), values)};
   const NetworkCosts& costs = m_scene->costs();
   const auto planned = costs.nodes.find(node.id);
-  for (const CostRow& each : stepCostRows(costs, planned == costs.nodes.end() ? NodeCost{} : planned->second, true)) rows.push_back(each);
+  for (const CostRow& each : stepCostRows(costs, planned == costs.nodes.end() ? NodeCost{} : planned->second, true))
+    rows.push_back(each);
   m_costs->setRows(std::move(rows));
   LinkRows::Row from{tr("From"), {}}, to{tr("To"), {}};
   const Drawing drawing = m_scene->drawing();
@@ -198,7 +218,8 @@ void Inspector::refreshForm() {
   if (m_nodes.size() == 1) {
     const Node* node = m_scene->node(m_nodes.front());
     const Entry* entry = m_entry;
-    const std::vector<FieldProblem> own = entry == nullptr ? std::vector<FieldProblem>() : validate(*entry, computedValues(*entry, node->values));
+    const std::vector<FieldProblem> own =
+        entry == nullptr ? std::vector<FieldProblem>() : validate(*entry, computedValues(*entry, node->values));
     for (const Problem& problem : m_scene->document().problems()) {
       if (nodeWith(problem, m_scene->document().project(), m_scene->network()) != node->id) continue;
       if (problem.network != m_scene->networkName()) {  // inside the unit that it uses
@@ -206,18 +227,23 @@ void Inspector::refreshForm() {
         continue;
       }
       const bool atField = entry != nullptr && entry->field(problem.field) != nullptr;
-      const auto severity = problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning;
+      const auto severity =
+          problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning;
       if (!atField) {
         others.push_back(problem);
         continue;
       }
-      const auto found = [&](const FieldProblem& each) { return each.key == problem.field && each.severity == severity; };
+      const auto found = [&](const FieldProblem& each) {
+        return each.key == problem.field && each.severity == severity;
+      };
       if (std::any_of(own.begin(), own.end(), found)) continue;
       FieldProblem shown{severity, problem.field, problem.message, std::nullopt};
       if (problem.remedy.kind == Remedy::Kind::setField && problem.remedy.field == problem.field &&
-          (problem.remedy.node.empty() || problem.remedy.node == problem.node)) shown.remedy = problem.remedy.value;
+          (problem.remedy.node.empty() || problem.remedy.node == problem.node))
+        shown.remedy = problem.remedy.value;
       // The form cannot carry this remedy out: it is offered on top.
-      else if (problem.remedy.kind != Remedy::Kind::none) others.push_back(problem);
+      else if (problem.remedy.kind != Remedy::Kind::none)
+        others.push_back(problem);
       fields.push_back(std::move(shown));
     }
   }
@@ -233,7 +259,9 @@ void Inspector::refreshShares(const Node& node) {
   const bool weighty = !node.shares.empty() || (facts != analysis.nodes.end() && facts->second.parameters > 0);
   for (const Network& network : m_scene->document().project().networks)
     for (const Node& other : network.nodes) {
-      if (other.layer != node.layer || !other.shares.empty() || (other.id == node.id && network.name == m_scene->networkName())) continue;
+      if (other.layer != node.layer || !other.shares.empty() ||
+          (other.id == node.id && network.name == m_scene->networkName()))
+        continue;
       const QString where = network.name == m_scene->networkName() ? QString() : tr(" in %1").arg(q(network.name));
       words += tr("Those of %1").arg(q(other.id)) + where;
       owners += q(other.id);
@@ -301,7 +329,9 @@ void Inspector::showWire(const Edge& edge) {
   m_shapeTitle->setText(tr("Shape of one sample"));
   const Analysis& analysis = m_scene->analysis();
   const auto facts = analysis.nodes.find(edge.from.node);
-  m_shape->setText(facts == analysis.nodes.end() || facts->second.outputs.empty() ? QStringLiteral("?") : shapeText(facts->second.outputs.front()));
+  m_shape->setText(facts == analysis.nodes.end() || facts->second.outputs.empty()
+                       ? QStringLiteral("?")
+                       : shapeText(facts->second.outputs.front()));
   m_tensorSection->show();
   m_linkSection->show();
   m_links->setRows({{tr("From"), {edge.from.node}}, {tr("To"), {edge.to.node}}});
@@ -314,7 +344,8 @@ void Inspector::showNetwork() {
   m_tile->setLayer(isUnit ? QStringLiteral("unit") : QStringLiteral("network"), QStringLiteral("unit"));
   m_name->setReadOnly(true);
   m_name->setText(q(m_scene->networkName()));
-  m_subtitle->setText((isUnit ? tr("Unit, %1") : tr("Network, %1")).arg(counted(static_cast<qint64>(network.nodes.size()), tr("nodes"))));
+  m_subtitle->setText((isUnit ? tr("Unit, %1") : tr("Network, %1"))
+                          .arg(counted(static_cast<qint64>(network.nodes.size()), tr("nodes"))));
   m_helpButton->hide();
   m_help->hide();
   m_formSection->hide();
@@ -336,7 +367,8 @@ void Inspector::showNetwork() {
                             {tr("Output values"), total(values), -1}};
   for (const CostRow& each : stepCostRows(m_scene->costs(), m_scene->costs().total, false)) rows.push_back(each);
   m_costs->setRows(std::move(rows));
-  m_notes->setText(network.nodes.empty() ? tr("Select a node to see its fields here.") : tr("Click a node or a wire to see and change it here."));
+  m_notes->setText(network.nodes.empty() ? tr("Select a node to see its fields here.")
+                                         : tr("Click a node or a wire to see and change it here."));
   m_notes->show();
 }
 

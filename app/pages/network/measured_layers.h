@@ -9,8 +9,9 @@ namespace loom {
 struct AppContext;
 
 struct MeasuredLayers {
-  std::map<std::string, double> seconds;  // by node of the flat network; empty where no run of the project has measured any
-  std::string run;                        // its name
+  std::map<std::string, double>
+      seconds;      // by node of the flat network; empty where no run of the project has measured any
+  std::string run;  // its name
 };
 MeasuredLayers measuredLayers(const AppContext& context);
 

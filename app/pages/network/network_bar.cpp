@@ -104,9 +104,11 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   connect(m_arrange, &Button::clicked, this, &NetworkBar::arrangeRequested);
   connect(m_layers, &Button::clicked, this, &NetworkBar::layersRequested);
   connect(m_inspector, &Button::clicked, this, &NetworkBar::inspectorRequested);
-  connect(m_cost, &Button::clicked, this, [this, costs] { costs->popup(m_cost->mapToGlobal(QPoint(0, m_cost->height() + 2))); });
+  connect(m_cost, &Button::clicked, this,
+          [this, costs] { costs->popup(m_cost->mapToGlobal(QPoint(0, m_cost->height() + 2))); });
   connect(m_moreButton, &Button::clicked, this, [this] {
-    m_more->popup(m_moreButton->mapToGlobal(QPoint(m_moreButton->width() - m_more->sizeHint().width(), m_moreButton->height() + 2)));
+    m_more->popup(m_moreButton->mapToGlobal(
+        QPoint(m_moreButton->width() - m_more->sizeHint().width(), m_moreButton->height() + 2)));
   });
   connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {
     const std::string name = m_tabs->tabData(index).toString().toStdString();
@@ -183,7 +185,7 @@ void NetworkBar::setCost(CostKind kind) {
   if (kind != m_scene.costKind()) m_scene.setCostKind(kind);
   m_cost->setText(m_narrow ? QString() : tr("Cost: %1").arg(costName(kind)));
   m_cost->setToolTip(CostScale::colours(kind) ? tr("What the colours of the cards show: %1").arg(costName(kind))
-                                                : tr("What the bars on the cards show: %1").arg(costName(kind)));
+                                              : tr("What the bars on the cards show: %1").arg(costName(kind)));
   m_cost->setAccessibleName(tr("Cost: %1").arg(costName(kind)));
 }
 
@@ -216,11 +218,16 @@ void NetworkBar::refreshTabs() {
     // A fault shows on the tab, by shape as well as by colour.
     // A fault inside a unit is one of the unit and of the network that uses it, of no other.
     const auto& problems = m_scene.document().analysis(networks[i]->name).problems;
-    const bool sound = networks[i]->nodes.empty() || std::none_of(problems.begin(), problems.end(), [&](const Problem& problem) {
-      return problem.severity == Severity::error && (problem.network == networks[i]->name || problem.user == networks[i]->name);
-    });
-    m_tabs->setTabIcon(index, sound ? icon(isUnit ? QStringLiteral("unit") : QStringLiteral("network"), active ? Colour::accentText : Colour::text2)
-                                    : QIcon(iconPixmap(QStringLiteral("status-failed"), Theme::of(this).colour(Colour::error), 14, devicePixelRatioF())));
+    const bool sound =
+        networks[i]->nodes.empty() || std::none_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+          return problem.severity == Severity::error &&
+                 (problem.network == networks[i]->name || problem.user == networks[i]->name);
+        });
+    m_tabs->setTabIcon(index, sound
+                                  ? icon(isUnit ? QStringLiteral("unit") : QStringLiteral("network"),
+                                         active ? Colour::accentText : Colour::text2)
+                                  : QIcon(iconPixmap(QStringLiteral("status-failed"),
+                                                     Theme::of(this).colour(Colour::error), 14, devicePixelRatioF())));
     m_tabs->setTabToolTip(index, sound ? QString() : tr("%1 has faults").arg(name));
   }
   m_tabs->setCurrentIndex(current);
@@ -262,7 +269,8 @@ void NetworkBar::renameTab(int index) {
 void NetworkBar::finishRename(bool keep) {
   if (m_renaming < 0) return;
   const int index = m_renaming;
-  const std::string from = m_tabs->tabData(index).toString().toStdString(), to = m_rename->text().trimmed().toStdString();
+  const std::string from = m_tabs->tabData(index).toString().toStdString(),
+                    to = m_rename->text().trimmed().toStdString();
   if (keep && from != to) {
     const bool shown = from == m_scene.networkName();
     const Outcome outcome = m_scene.document().renameNetwork(from, to);

@@ -1,8 +1,8 @@
 #pragma once
-// The bar over the canvas: one tab a network, then undo, redo, what the cards' bars show, arrange, and the rest in a menu.
-#include <string>
-
+// The bar over the canvas: one tab a network, then undo, redo, what the cards' bars show, arrange, and the rest in a
+// menu.
 #include <QWidget>
+#include <string>
 
 #include "widgets/canvas/card_content.h"
 

@@ -102,7 +102,8 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
     closeDrawers();
     m_view->setFocus(Qt::ShortcutFocusReason);
   });
-  connect(m_inspector, &Inspector::nodeWanted, this, [this](const QString& id) { m_view->inHand().reveal(id.toStdString()); });
+  connect(m_inspector, &Inspector::nodeWanted, this,
+          [this](const QString& id) { m_view->inHand().reveal(id.toStdString()); });
   connect(m_inspector, &Inspector::unitWanted, this, [this] { m_view->inHand().makeUnit(); });
   connect(m_inspector, &Inspector::groupWanted, this, [this] { m_view->inHand().makeGroup(); });
   connect(m_inspector, &Inspector::inPlaceWanted, this, [this] { m_view->inHand().toggleInPlace(); });
@@ -186,11 +187,13 @@ void NetworkPage::placePanels() {
   }
   const int extra = width() >= kWide ? 1 : 0;
   const int left = theme.size(Size::palette) + 24 * extra, right = theme.size(Size::inspector) + 40 * extra;
-  const bool palette = narrow ? m_paletteDrawn : m_paletteShown, inspector = narrow ? m_inspectorDrawn : m_inspectorShown;
+  const bool palette = narrow ? m_paletteDrawn : m_paletteShown,
+             inspector = narrow ? m_inspectorDrawn : m_inspectorShown;
   const int from = !narrow && palette ? left : 0, to = width() - (!narrow && inspector ? right : 0);
   const int bar = m_bar->height(), strip = m_strip->height();
   m_bar->setGeometry(from, 0, to - from, bar);
-  const int arguments = m_argumentRow->isHidden() ? 0 : std::max(36, m_argumentRow->layout()->heightForWidth(to - from));
+  const int arguments =
+      m_argumentRow->isHidden() ? 0 : std::max(36, m_argumentRow->layout()->heightForWidth(to - from));
   m_argumentRow->setGeometry(from, bar, to - from, arguments);
   m_view->setGeometry(from, bar + arguments, to - from, std::max(0, height() - bar - arguments - strip));
   m_strip->setGeometry(from, height() - strip, to - from, strip);
@@ -210,8 +213,10 @@ void NetworkPage::toggleLeftPanel() {
   (m_narrow ? m_paletteDrawn : m_paletteShown) ^= true;
   if (m_narrow && m_paletteDrawn) m_inspectorDrawn = false;
   placePanels();
-  if (m_side->isVisible()) m_side->focusSearch();
-  else m_view->setFocus(Qt::OtherFocusReason);
+  if (m_side->isVisible())
+    m_side->focusSearch();
+  else
+    m_view->setFocus(Qt::OtherFocusReason);
 }
 
 void NetworkPage::toggleInspector() {
@@ -277,19 +282,29 @@ void NetworkPage::startFromData() {
 
 void NetworkPage::refreshStatus() {
   const NetworkScene& scene = m_view->inHand().networkScene();
-  const int nodes = static_cast<int>(scene.network().nodes.size()), picked = static_cast<int>(scene.picked().nodes.size());
+  const int nodes = static_cast<int>(scene.network().nodes.size()),
+            picked = static_cast<int>(scene.picked().nodes.size());
   QString words = counted(nodes, tr("nodes"));
   if (picked > 0) words += tr(", %1 selected").arg(picked);
   Q_EMIT statusChanged(words);
 }
 
-QList<QWidget*> NetworkPage::areas() const { return {m_bar, m_side, m_view, m_inspector}; }
+QList<QWidget*> NetworkPage::areas() const {
+  return {m_bar, m_side, m_view, m_inspector};
+}
 
 QJsonObject NetworkPage::saveLayout() const {
   const QPointF centre = m_view->mapToScene(m_view->viewport()->rect().center());
-  return {{"network", QString::fromStdString(m_scene->networkName())}, {"palette", m_paletteShown}, {"inspector", m_inspectorShown},
-          {"map", m_view->mapShown()}, {"zoom", m_view->zoom()}, {"x", centre.x()}, {"y", centre.y()},
-          {"cost", static_cast<int>(m_scene->costKind())}, {"outline", m_side->showsOutline()}, {"dimming", m_scene->dimming()}};
+  return {{"network", QString::fromStdString(m_scene->networkName())},
+          {"palette", m_paletteShown},
+          {"inspector", m_inspectorShown},
+          {"map", m_view->mapShown()},
+          {"zoom", m_view->zoom()},
+          {"x", centre.x()},
+          {"y", centre.y()},
+          {"cost", static_cast<int>(m_scene->costKind())},
+          {"outline", m_side->showsOutline()},
+          {"dimming", m_scene->dimming()}};
 }
 
 void NetworkPage::restoreLayout(const QJsonObject& layout) {
@@ -301,7 +316,8 @@ void NetworkPage::restoreLayout(const QJsonObject& layout) {
   m_dim->setChecked(m_scene->dimming());
   const std::string network = layout.value("network").toString().toStdString();
   if (!network.empty() && m_document.network(network) != nullptr) m_scene->setNetwork(network);
-  m_scene->setCostKind(static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, static_cast<int>(CostKind::measuredTime))));
+  m_scene->setCostKind(
+      static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, static_cast<int>(CostKind::measuredTime))));
   m_bar->setNarrow(m_narrow);
   placePanels();
   if (layout.contains("zoom")) {

@@ -1,5 +1,6 @@
 #pragma once
-// Network: what flows where, and is it sound? Palette | bar, canvas, strip | inspector. Connects them and decides little.
+// Network: what flows where, and is it sound? Palette | bar, canvas, strip | inspector. Connects them and decides
+// little.
 #include <QPointer>
 
 #include "app/page.h"
@@ -77,9 +78,9 @@ class NetworkPage : public Page {
   LibraryActions* m_library = nullptr;  // null where there are no layers of one's own
   std::unique_ptr<WirePreview> m_wirePreview;
   QAction* m_dim = nullptr;
-  std::vector<Entry> m_units;  // as the palette shows them
-  bool m_paletteShown = true, m_inspectorShown = true;            // wide
-  bool m_paletteDrawn = false, m_inspectorDrawn = false;          // narrow: over the canvas
+  std::vector<Entry> m_units;                             // as the palette shows them
+  bool m_paletteShown = true, m_inspectorShown = true;    // wide
+  bool m_paletteDrawn = false, m_inspectorDrawn = false;  // narrow: over the canvas
   bool m_narrow = false;
   bool m_fitted = false;
 };

@@ -16,8 +16,10 @@ namespace loom {
 void NetworkPage::showOutline(bool shown) {
   m_side->showOutline(shown);
   if (!m_side->isVisible()) toggleLeftPanel();
-  if (shown) m_side->outline().focusTree();
-  else m_palette->focusSearch();
+  if (shown)
+    m_side->outline().focusTree();
+  else
+    m_palette->focusSearch();
 }
 
 // The outline follows the canvas, and the canvas the outline.
@@ -43,7 +45,8 @@ void NetworkPage::followOutline() {
     // A row below a use stands for a node of the unit: only going there shows it.
     if (name != m_scene->networkName()) return;
     Picked picked;
-    for (const std::string& id : ids) (m_scene->network().group(id) != nullptr ? picked.groups : picked.nodes).insert(id);
+    for (const std::string& id : ids)
+      (m_scene->network().group(id) != nullptr ? picked.groups : picked.nodes).insert(id);
     m_scene->pick(std::move(picked));
   });
   connect(&outline, &OutlinePanel::goTo, this, [this](const QString& drawing, const QString& id) {
@@ -61,7 +64,8 @@ void NetworkPage::followOutline() {
     closeDrawers();
     m_view->setFocus(Qt::ShortcutFocusReason);
   });
-  connect(&outline, &OutlinePanel::refused, this, [this](const QString& why) { m_view->hint().say(why, QPoint(12, 12)); });
+  connect(&outline, &OutlinePanel::refused, this,
+          [this](const QString& why) { m_view->hint().say(why, QPoint(12, 12)); });
   tell();
 }
 
@@ -103,12 +107,15 @@ QList<SearchHit> NetworkPage::search(const QString& query) {
     for (const Network& network = *drawn; const Node& node : network.nodes) {
       const LayerDefinition* layer = findLayer(node.layer);
       const QString id = QString::fromStdString(node.id), name = QString::fromStdString(network.name);
-      const QString type = layer != nullptr ? QString::fromStdString(layer->entry.label) : QString::fromStdString(node.unit.empty() ? node.layer : node.unit);
+      const QString type = layer != nullptr ? QString::fromStdString(layer->entry.label)
+                                            : QString::fromStdString(node.unit.empty() ? node.layer : node.unit);
       if (!id.contains(query, Qt::CaseInsensitive) && !type.contains(query, Qt::CaseInsensitive)) continue;
-      const QString sign = layer != nullptr ? layerIcon(QString::fromStdString(layer->entry.icon), QString::fromStdString(layer->entry.category)) : node.unit.empty() ? QStringLiteral("help") : QStringLiteral("unit");
-      hits.append({tr("Nodes"), id, tr("%1 in %2").arg(type, name), icon(sign), [this, id, name] {
-                     show(Place{.page = QStringLiteral("network"), .network = name, .node = id});
-                   }});
+      const QString sign = layer != nullptr    ? layerIcon(QString::fromStdString(layer->entry.icon),
+                                                           QString::fromStdString(layer->entry.category))
+                           : node.unit.empty() ? QStringLiteral("help")
+                                               : QStringLiteral("unit");
+      hits.append({tr("Nodes"), id, tr("%1 in %2").arg(type, name), icon(sign),
+                   [this, id, name] { show(Place{.page = QStringLiteral("network"), .network = name, .node = id}); }});
     }
   std::vector<const Entry*> entries;
   for (const LayerDefinition* layer : layerTable()) entries.push_back(&layer->entry);
@@ -118,11 +125,12 @@ QList<SearchHit> NetworkPage::search(const QString& query) {
       if (each.fault.isEmpty() && !isPresent(m_document.project(), each)) entries.push_back(&each.entry);
   for (const Entry* entry : loom::search(entries, query.toStdString())) {
     const std::string id = entry->id;
-    hits.append({tr("Layers"), tr("Add %1").arg(QString::fromStdString(entry->label)), QString::fromStdString(entry->summary),
-                 icon(layerIcon(QString::fromStdString(entry->icon), QString::fromStdString(entry->category))), [this, id] {
-                   m_view->addLayer(id);
-                   m_view->setFocus(Qt::OtherFocusReason);
-                 }});
+    hits.append(
+        {tr("Layers"), tr("Add %1").arg(QString::fromStdString(entry->label)), QString::fromStdString(entry->summary),
+         icon(layerIcon(QString::fromStdString(entry->icon), QString::fromStdString(entry->category))), [this, id] {
+           m_view->addLayer(id);
+           m_view->setFocus(Qt::OtherFocusReason);
+         }});
   }
   return hits;
 }

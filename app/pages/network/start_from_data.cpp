@@ -39,7 +39,8 @@ void fillFromData(ProjectDocument& document, const std::string& name) {
   const auto& updates = document.project().training.updates;
   const std::string dataset = updates.empty() ? UpdateSpec().dataset : updates.front().dataset;
   const auto& known = document.knownColumns();
-  auto columns = std::find_if(known.begin(), known.end(), [&](const KnownColumns& each) { return each.dataset == dataset; });
+  auto columns =
+      std::find_if(known.begin(), known.end(), [&](const KnownColumns& each) { return each.dataset == dataset; });
   if (columns == known.end()) columns = known.begin();
   if (columns == known.end() || columns->shapes.empty()) return;
   const std::string target = targetOf(*columns);
@@ -56,9 +57,12 @@ void fillFromData(ProjectDocument& document, const std::string& name) {
     }
     // Without a target the samples are to be found again: an autoencoder's loss.
     const std::string whole = sources.empty() ? target : std::string();
-    if (!whole.empty()) sources.push_back(add(*network, "Input", whole, {{"shape", columns->shapes.at(whole).extents()}}));
+    if (!whole.empty())
+      sources.push_back(add(*network, "Input", whole, {{"shape", columns->shapes.at(whole).extents()}}));
     const auto classes = columns->classes.find(target);
-    const Shape targetShape = target.empty() || !whole.empty() ? columns->shapes.at(target.empty() ? columns->shapes.begin()->first : target) : columns->shapes.at(target);
+    const Shape targetShape = target.empty() || !whole.empty()
+                                  ? columns->shapes.at(target.empty() ? columns->shapes.begin()->first : target)
+                                  : columns->shapes.at(target);
     const bool labels = classes != columns->classes.end();
     const std::int64_t outputs = labels ? classes->second : std::max<std::int64_t>(1, targetShape.elements());
     const std::string linear = add(*network, "Linear", "fc", {{"outputs", outputs}});

@@ -20,10 +20,13 @@ const QString kNothing = QStringLiteral("–");
 
 }  // namespace
 
-CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, const RunMetrics& metrics, QWidget* window) : Popover(window) {
+CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, const RunMetrics& metrics,
+                         QWidget* window)
+    : Popover(window) {
   setObjectName("compare-card");
   const QList<RunRecord> runs = all.mid(0, kMostRuns);
-  auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size()) : counted(runs.size(), tr("runs")));
+  auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size())
+                                                  : counted(runs.size(), tr("runs")));
   title->setProperty("kind", "heading");
   contentLayout()->addWidget(title);
   auto* inner = new QWidget;
@@ -33,7 +36,8 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, c
   grid->setHorizontalSpacing(24);
   grid->setVerticalSpacing(6);
   int row = 0;
-  const auto add = [&](const QString& name, const std::function<QString(const RunRecord&)>& text, bool number, bool mark) {
+  const auto add = [&](const QString& name, const std::function<QString(const RunRecord&)>& text, bool number,
+                       bool mark) {
     auto* head = new QLabel(name);
     head->setProperty("kind", "label");
     grid->addWidget(head, row, 0);
@@ -49,22 +53,32 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, c
     }
     ++row;
   };
-  add({}, [](const RunRecord& run) { return run.name; }, false, false);
+  add(
+      {}, [](const RunRecord& run) { return run.name; }, false, false);
   add(tr("State"), stateWords, false, false);
-  add(tr("Best"), [&](const RunRecord& run) { return run.bestStep >= 0 ? metrics.text(run, run.best) : kNothing; }, true, false);
-  add(tr("Loss"), [](const RunRecord& run) { return run.step > 0 ? formatLoss(run.loss) : kNothing; }, true, false);
-  add(tr("Duration"), [](const RunRecord& run) { return run.duration > 0 ? formatDuration(run.duration) : kNothing; }, true, false);
+  add(
+      tr("Best"), [&](const RunRecord& run) { return run.bestStep >= 0 ? metrics.text(run, run.best) : kNothing; },
+      true, false);
+  add(
+      tr("Loss"), [](const RunRecord& run) { return run.step > 0 ? formatLoss(run.loss) : kNothing; }, true, false);
+  add(
+      tr("Duration"), [](const RunRecord& run) { return run.duration > 0 ? formatDuration(run.duration) : kNothing; },
+      true, false);
   for (const QString& key : keys)
-    add(labelOfSetting(key), [&](const RunRecord& run) {
-      const auto value = run.settings.find(key.toStdString());
-      return value == run.settings.end() ? kNothing : textOfSetting(key, *value);
-    }, true, true);
+    add(
+        labelOfSetting(key),
+        [&](const RunRecord& run) {
+          const auto value = run.settings.find(key.toStdString());
+          return value == run.settings.end() ? kNothing : textOfSetting(key, *value);
+        },
+        true, true);
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidget(inner);
   const QSize wanted = inner->sizeHint();
-  scroll->setFixedSize(std::min(wanted.width() + 16, window->width() - 160), std::min(wanted.height() + 16, window->height() - 220));
+  scroll->setFixedSize(std::min(wanted.width() + 16, window->width() - 160),
+                       std::min(wanted.height() + 16, window->height() - 220));
   contentLayout()->addWidget(scroll);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Runs side by side: what came of them and the settings in which they differ.
-#include "widgets/controls/popover.h"
 #include "launcher/store/run_record.h"
+#include "widgets/controls/popover.h"
 
 namespace loom {
 

@@ -30,7 +30,11 @@ Part lastPart(const QString& text) {
 }  // namespace
 
 FilterCompleter::FilterCompleter(QLineEdit& field, Source source)
-    : QObject(&field), m_field(field), m_source(std::move(source)), m_words(new QStringListModel(this)), m_completer(new QCompleter(m_words, this)) {
+    : QObject(&field),
+      m_field(field),
+      m_source(std::move(source)),
+      m_words(new QStringListModel(this)),
+      m_completer(new QCompleter(m_words, this)) {
   m_completer->setWidget(&field);
   m_completer->setCompletionMode(QCompleter::UnfilteredPopupCompletion);
   m_completer->popup()->setObjectName("filter-offers");

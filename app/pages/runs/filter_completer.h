@@ -1,6 +1,6 @@
 #pragma once
-// Completes what is typed into the filter of the runs: names of settings and of what else can be compared, then the values that the
-// runs have. Down chooses, Tab or Enter takes, Esc leaves it as it is; Ctrl+Space lists all.
+// Completes what is typed into the filter of the runs: names of settings and of what else can be compared, then the
+// values that the runs have. Down chooses, Tab or Enter takes, Esc leaves it as it is; Ctrl+Space lists all.
 #include <QObject>
 #include <functional>
 

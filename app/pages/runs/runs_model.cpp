@@ -22,7 +22,8 @@ constexpr int kSortSign = 16, kNarrowest = 56, kWidest = 200, kMeasured = 200;
 
 }  // namespace
 
-RunsModel::RunsModel(RunStore& store, const RunMetrics& metrics, QObject* parent) : QAbstractTableModel(parent), m_store(store), m_metrics(metrics) {
+RunsModel::RunsModel(RunStore& store, const RunMetrics& metrics, QObject* parent)
+    : QAbstractTableModel(parent), m_store(store), m_metrics(metrics) {
   connect(&store, &RunStore::runChanged, this, &RunsModel::refresh);
   connect(&store, &RunStore::runAdded, this, &RunsModel::reload);
   connect(&store, &RunStore::runRemoved, this, &RunsModel::reload);
@@ -48,7 +49,9 @@ RunRecord RunsModel::shownOf(const RunRecord& run) const {
 
 void RunsModel::reload() {
   beginResetModel();
-  m_runs = m_project.isEmpty() ? QList<RunRecord>() : m_store.runs(m_project, m_withDeleted ? RunStore::Deleted::include : RunStore::Deleted::leaveOut);
+  m_runs = m_project.isEmpty()
+               ? QList<RunRecord>()
+               : m_store.runs(m_project, m_withDeleted ? RunStore::Deleted::include : RunStore::Deleted::leaveOut);
   std::reverse(m_runs.begin(), m_runs.end());
   m_given.clear();
   for (RunRecord& run : m_runs) {
@@ -107,8 +110,10 @@ int RunsModel::rowOf(const QString& id) const {
 
 void RunsModel::setShown(const QString& id, bool shown) {
   if (shown == isShown(id)) return;
-  if (shown) m_hidden.remove(id);
-  else m_hidden.insert(id);
+  if (shown)
+    m_hidden.remove(id);
+  else
+    m_hidden.insert(id);
   if (const int row = rowOf(id); row >= 0) Q_EMIT dataChanged(index(row, 0), index(row, columnCount() - 1));
   Q_EMIT shownChanged();
 }
@@ -120,7 +125,8 @@ void RunsModel::setHidden(const QStringList& ids) {
 }
 
 bool RunsModel::hasWords(int column) const {
-  return std::any_of(m_runs.begin(), m_runs.end(), [&](const RunRecord& run) { return column == tags ? !run.tags.isEmpty() : !run.note.isEmpty(); });
+  return std::any_of(m_runs.begin(), m_runs.end(),
+                     [&](const RunRecord& run) { return column == tags ? !run.tags.isEmpty() : !run.note.isEmpty(); });
 }
 
 ValueKind RunsModel::metricKind() const {
@@ -135,23 +141,36 @@ Better RunsModel::metricBetter() const {
   return Better::lower;
 }
 
-int RunsModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_runs.size()); }
+int RunsModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(m_runs.size());
+}
 int RunsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : fixedColumns + static_cast<int>(m_differing.size());
 }
 
 QString RunsModel::text(const RunRecord& run, int column) const {
   switch (column) {
-    case name: return run.name;
-    case state: return run.deleted > 0 ? tr("Deleted") : stateWords(run);
-    case best: return run.bestStep >= 0 ? m_metrics.number(run, run.best) : kMissing;
-    case bestEpoch: return run.bestStep >= 0 && std::isfinite(run.bestEpoch) ? QString::number(std::round(run.bestEpoch * 10) / 10) : kMissing;
-    case last: return run.metric.isEmpty() ? kMissing : m_metrics.number(run, run.last);
-    case loss: return run.step > 0 ? formatLoss(run.loss) : kMissing;
-    case duration: return run.duration > 0 ? formatDuration(run.duration, true) : kMissing;
-    case tags: return run.tags.join(", ");
-    case note: return run.note;
-    default: break;
+    case name:
+      return run.name;
+    case state:
+      return run.deleted > 0 ? tr("Deleted") : stateWords(run);
+    case best:
+      return run.bestStep >= 0 ? m_metrics.number(run, run.best) : kMissing;
+    case bestEpoch:
+      return run.bestStep >= 0 && std::isfinite(run.bestEpoch) ? QString::number(std::round(run.bestEpoch * 10) / 10)
+                                                               : kMissing;
+    case last:
+      return run.metric.isEmpty() ? kMissing : m_metrics.number(run, run.last);
+    case loss:
+      return run.step > 0 ? formatLoss(run.loss) : kMissing;
+    case duration:
+      return run.duration > 0 ? formatDuration(run.duration, true) : kMissing;
+    case tags:
+      return run.tags.join(", ");
+    case note:
+      return run.note;
+    default:
+      break;
   }
   if (column < fixedColumns) return {};
   const QString& key = m_differing[column - fixedColumns];
@@ -169,13 +188,17 @@ bool RunsModel::isNumber(int column) const {
   });
 }
 
-// As wide as its head with the sign of sorting and its widest value need: nothing of the first rows is cut, and little room is lost.
+// As wide as its head with the sign of sorting and its widest value need: nothing of the first rows is cut, and little
+// room is lost.
 int RunsModel::widthOf(int column, const QString& title) const {
   const Theme& theme = Theme::of(this);
   const QFontMetrics head(Theme::withWeight(theme.font(FontRole::label), 600));
-  const QFontMetrics cell(isNumber(column) ? Theme::withWeight(theme.numberFont(FontRole::body), column == best ? 600 : 400) : theme.font(FontRole::body));
+  const QFontMetrics cell(isNumber(column)
+                              ? Theme::withWeight(theme.numberFont(FontRole::body), column == best ? 600 : 400)
+                              : theme.font(FontRole::body));
   int widest = head.horizontalAdvance(title) + kSortSign;
-  for (int row = 0; row < std::min<int>(kMeasured, static_cast<int>(m_runs.size())); ++row) widest = std::max(widest, cell.horizontalAdvance(text(m_runs[row], column)));
+  for (int row = 0; row < std::min<int>(kMeasured, static_cast<int>(m_runs.size())); ++row)
+    widest = std::max(widest, cell.horizontalAdvance(text(m_runs[row], column)));
   return std::clamp(widest + 2 * kCellPadding, kNarrowest, kWidest);
 }
 
@@ -183,12 +206,21 @@ std::vector<TableColumn> RunsModel::columns() const {
   std::vector<TableColumn> columns;
   for (int column = 0; column < columnCount(); ++column) {
     const QString title = headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
-    if (column == shown) columns.push_back({.kind = ColumnKind::check, .width = 44, .sortable = false});
-    else if (column == colour) columns.push_back({.kind = ColumnKind::swatch, .width = 40, .sortable = false});
-    else if (column == name) columns.push_back({.title = title, .width = 196});
-    else if (column == state) columns.push_back({.title = title, .kind = ColumnKind::status, .width = 128});
-    else if (column == tags || column == note) columns.push_back({.title = title, .width = column == tags ? 110 : 180});
-    else columns.push_back({.title = title, .kind = isNumber(column) ? ColumnKind::number : ColumnKind::text, .width = widthOf(column, title), .tinted = column >= fixedColumns});
+    if (column == shown)
+      columns.push_back({.kind = ColumnKind::check, .width = 44, .sortable = false});
+    else if (column == colour)
+      columns.push_back({.kind = ColumnKind::swatch, .width = 40, .sortable = false});
+    else if (column == name)
+      columns.push_back({.title = title, .width = 196});
+    else if (column == state)
+      columns.push_back({.title = title, .kind = ColumnKind::status, .width = 128});
+    else if (column == tags || column == note)
+      columns.push_back({.title = title, .width = column == tags ? 110 : 180});
+    else
+      columns.push_back({.title = title,
+                         .kind = isNumber(column) ? ColumnKind::number : ColumnKind::text,
+                         .width = widthOf(column, title),
+                         .tinted = column >= fixedColumns});
   }
   return columns;
 }
@@ -198,32 +230,54 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
   const RunRecord& run = m_runs[index.row()];
   const int column = index.column();
   switch (role) {
-    case idRole: return run.id;
+    case idRole:
+      return run.id;
     case Qt::DisplayRole:
-    case Qt::EditRole: return text(run, column);
-    case Qt::CheckStateRole: return column == shown ? QVariant(isShown(run.id) ? Qt::Checked : Qt::Unchecked) : QVariant();
-    case Qt::AccessibleTextRole: return column == shown ? tr("Shown in the charts") : column == colour ? tr("Colour of the curve") : text(run, column);
-    case Qt::ToolTipRole: return column == state && !run.message.isEmpty() ? run.message : column == name ? run.folder : column == note ? run.note : QVariant();
-    case kSwatchRole: return column == colour && isShown(run.id) ? QVariant(run.colour) : QVariant();
-    case kStatusRole: return column == state ? QVariant(static_cast<int>(statusOf(run.state))) : QVariant();
-    case kStrongRole: return column == best || (column == name && isShown(run.id));
+    case Qt::EditRole:
+      return text(run, column);
+    case Qt::CheckStateRole:
+      return column == shown ? QVariant(isShown(run.id) ? Qt::Checked : Qt::Unchecked) : QVariant();
+    case Qt::AccessibleTextRole:
+      return column == shown    ? tr("Shown in the charts")
+             : column == colour ? tr("Colour of the curve")
+                                : text(run, column);
+    case Qt::ToolTipRole:
+      return column == state && !run.message.isEmpty() ? run.message
+             : column == name                          ? run.folder
+             : column == note                          ? run.note
+                                                       : QVariant();
+    case kSwatchRole:
+      return column == colour && isShown(run.id) ? QVariant(run.colour) : QVariant();
+    case kStatusRole:
+      return column == state ? QVariant(static_cast<int>(statusOf(run.state))) : QVariant();
+    case kStrongRole:
+      return column == best || (column == name && isShown(run.id));
     case kToneRole:
       if (column == loss && run.step > 0 && !std::isfinite(run.loss)) return static_cast<int>(Tone::error);
       return text(run, column) == kMissing ? QVariant(static_cast<int>(Tone::quiet)) : QVariant();
-    case kSortRole: return sortKey(run, column);
-    default: return {};
+    case kSortRole:
+      return sortKey(run, column);
+    default:
+      return {};
   }
 }
 
 QVariant RunsModel::sortKey(const RunRecord& run, int column) const {
   switch (column) {
-    case state: return static_cast<int>(run.state);
-    case best: return run.bestStep >= 0 ? QVariant(run.best) : QVariant();
-    case bestEpoch: return run.bestStep >= 0 ? QVariant(run.bestEpoch) : QVariant();
-    case last: return run.metric.isEmpty() ? QVariant() : QVariant(run.last);
-    case loss: return run.step > 0 ? QVariant(run.loss) : QVariant();
-    case duration: return run.duration > 0 ? QVariant(run.duration) : QVariant();
-    default: break;
+    case state:
+      return static_cast<int>(run.state);
+    case best:
+      return run.bestStep >= 0 ? QVariant(run.best) : QVariant();
+    case bestEpoch:
+      return run.bestStep >= 0 ? QVariant(run.bestEpoch) : QVariant();
+    case last:
+      return run.metric.isEmpty() ? QVariant() : QVariant(run.last);
+    case loss:
+      return run.step > 0 ? QVariant(run.loss) : QVariant();
+    case duration:
+      return run.duration > 0 ? QVariant(run.duration) : QVariant();
+    default:
+      break;
   }
   if (column < fixedColumns) return text(run, column);
   const auto value = run.settings.find(m_differing[column - fixedColumns].toStdString());
@@ -251,18 +305,30 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
   if (orientation != Qt::Horizontal) return {};
   if (role == Qt::ToolTipRole && section >= fixedColumns) return m_differing[section - fixedColumns];
   if (role != Qt::DisplayRole) return {};
-  const QString metric = m_metric.isEmpty() ? tr("metric") : titleOfMetric(m_metric).toLower() + (metricKind() == ValueKind::accuracy ? " %" : "");
+  const QString metric = m_metric.isEmpty()
+                             ? tr("metric")
+                             : titleOfMetric(m_metric).toLower() + (metricKind() == ValueKind::accuracy ? " %" : "");
   switch (section) {
-    case name: return tr("Name");
-    case state: return tr("State");
-    case best: return tr("Best %1").arg(metric);
-    case bestEpoch: return tr("at epoch");
-    case last: return tr("Last %1").arg(metric);
-    case loss: return tr("Loss");
-    case duration: return tr("Duration");
-    case tags: return tr("Tags");
-    case note: return tr("Note");
-    default: return section >= fixedColumns ? labelOfSetting(m_differing[section - fixedColumns]) : QVariant();
+    case name:
+      return tr("Name");
+    case state:
+      return tr("State");
+    case best:
+      return tr("Best %1").arg(metric);
+    case bestEpoch:
+      return tr("at epoch");
+    case last:
+      return tr("Last %1").arg(metric);
+    case loss:
+      return tr("Loss");
+    case duration:
+      return tr("Duration");
+    case tags:
+      return tr("Tags");
+    case note:
+      return tr("Note");
+    default:
+      return section >= fixedColumns ? labelOfSetting(m_differing[section - fixedColumns]) : QVariant();
   }
 }
 
@@ -279,7 +345,14 @@ QStringList RunsModel::filterNames() const {
     for (const auto& [key, value] : run.settings.items()) names << QString::fromStdString(key);
   // The last part is enough, and for "optimizer.name" the group.
   for (QString& each : names) each = each.endsWith(".name") ? each.section('.', -2, -2) : each.section('.', -1);
-  names << "name" << "state" << "best" << "last" << "loss" << "step" << "duration" << "tag";
+  names << "name"
+        << "state"
+        << "best"
+        << "last"
+        << "loss"
+        << "step"
+        << "duration"
+        << "tag";
   names.removeDuplicates();
   return names;
 }
@@ -288,15 +361,18 @@ QStringList RunsModel::filterValues(const QString& name) const {
   const auto quoted = [](const QString& text) { return '"' + text + '"'; };
   QStringList values;
   for (const RunRecord& run : m_runs) {
-    if (name == "name") values << quoted(run.name);
-    else if (name == "state") values << QString::fromLatin1(toKey(run.state));
+    if (name == "name")
+      values << quoted(run.name);
+    else if (name == "state")
+      values << QString::fromLatin1(toKey(run.state));
     else if (name == "tag")
       for (const QString& tag : run.tags) values << quoted(tag);
     else
       for (const auto& [key, value] : run.settings.items()) {
         const QString setting = QString::fromStdString(key);
         if (setting != name && setting.section('.', -1) != name && setting != name + ".name") continue;
-        values << (value.is_string() ? quoted(QString::fromStdString(value.get<std::string>())) : QString::fromStdString(value.dump()));
+        values << (value.is_string() ? quoted(QString::fromStdString(value.get<std::string>()))
+                                     : QString::fromStdString(value.dump()));
         break;
       }
   }
@@ -305,7 +381,9 @@ QStringList RunsModel::filterValues(const QString& name) const {
   return values;
 }
 
-RunsFilter::RunsFilter(RunsModel& model, QObject* parent) : TableSortModel(parent), m_model(model) { setSourceModel(&model); }
+RunsFilter::RunsFilter(RunsModel& model, QObject* parent) : TableSortModel(parent), m_model(model) {
+  setSourceModel(&model);
+}
 
 QString RunsFilter::setExpression(const QString& expression) {
   const auto take = [this](const QString& text) {

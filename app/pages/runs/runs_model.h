@@ -30,17 +30,17 @@ class RunsModel : public QAbstractTableModel {
   void setShown(const QString& id, bool shown);
   QStringList hidden() const { return {m_hidden.begin(), m_hidden.end()}; }
   void setHidden(const QStringList& ids);
-  QStringList differing() const { return m_differing; }   // keys of settings, in the order of the columns
+  QStringList differing() const { return m_differing; }  // keys of settings, in the order of the columns
   const RunRecord& run(int row) const { return m_runs[row]; }
   const QList<RunRecord>& runs() const { return m_runs; }
   int rowOf(const QString& id) const;
   // What a filter can compare, and the values that the runs have of it, quoted where they are words.
   QStringList filterNames() const;
   QStringList filterValues(const QString& name) const;
-  QString metric() const { return m_metric; }             // by which most runs are compared
+  QString metric() const { return m_metric; }  // by which most runs are compared
   ValueKind metricKind() const;
   Better metricBetter() const;
-  bool hasWords(int column) const;                        // any run has tags, or a note
+  bool hasWords(int column) const;  // any run has tags, or a note
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -79,7 +79,8 @@ class RunsFilter : public TableSortModel {
 
  public:
   explicit RunsFilter(RunsModel& model, QObject* parent = nullptr);
-  // Answers why the expression cannot be read; empty = it can. Until then the last one holds, without a part just begun.
+  // Answers why the expression cannot be read; empty = it can. Until then the last one holds, without a part just
+  // begun.
   QString setExpression(const QString& expression);
 
  private:

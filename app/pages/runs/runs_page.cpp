@@ -85,7 +85,9 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
     m_charts->refresh();
     refreshWords();
   });
-  connect(context.store, &RunStore::pointsAdded, this, [this](const QString& id) { if (m_drawn.contains(id)) soon(); });
+  connect(context.store, &RunStore::pointsAdded, this, [this](const QString& id) {
+    if (m_drawn.contains(id)) soon();
+  });
   connect(m_model, &RunsModel::shownChanged, this, &RunsPage::soon);
   connect(m_model, &QAbstractItemModel::modelReset, this, [this] {
     setColumns();
@@ -96,9 +98,12 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
   connect(m_filter, &QAbstractItemModel::rowsInserted, this, &RunsPage::soon);
   connect(m_model, &RunsModel::edited, this, [this](const QString& id, RunsModel::Column column, const QString& text) {
     this->context().store->change(id, [&](RunRecord& run) {
-      if (column == RunsModel::name) run.name = text;
-      else if (column == RunsModel::note) run.note = text;
-      else run.tags = tagsOf(text);
+      if (column == RunsModel::name)
+        run.name = text;
+      else if (column == RunsModel::note)
+        run.note = text;
+      else
+        run.tags = tagsOf(text);
     });
     this->context().launcher->keep(id);
     setColumns();
@@ -121,14 +126,13 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
     highlight(id.isEmpty() ? chosenRun() : id);
   });
   connect(m_differing, &ParallelAxes::lineClicked, this, choose);
-  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
-    highlight(chosenRun());
-  });
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] { highlight(chosenRun()); });
   makeActions();
   tellExports(*m_charts, *this, "runs");
   m_model->setProject(context.document->path());
   setColumns();
-  connect(context.document, &ProjectDocument::pathChanged, this, [this] { m_model->setProject(this->context().document->path()); });
+  connect(context.document, &ProjectDocument::pathChanged, this,
+          [this] { m_model->setProject(this->context().document->path()); });
 }
 
 RunsPage::~RunsPage() = default;
@@ -142,19 +146,24 @@ void RunsPage::makeActions() {
   addCommand("runs.hide-others", tr("Hide other runs"), "H", [this] { hideOthers(); });
   addCommand("runs.tags", tr("Tags of the run..."), "T", [this] { edit(RunsModel::tags); });
   addCommand("runs.note", tr("Note of the run..."), "N", [this] { edit(RunsModel::note); });
-  addCommand("runs.filter", tr("Filter the runs"), "/; Ctrl+F", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
+  addCommand("runs.filter", tr("Filter the runs"), "/; Ctrl+F",
+             [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
   addCommand("runs.log-loss", tr("Logarithmic loss"), "L", [this] { m_logLoss->toggle(); });
-  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis"), tr("Relative time on the x axis")};
+  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"),
+                           tr("Time on the x axis"), tr("Relative time on the x axis")};
   const char* units[] = {"runs.x-steps", "runs.x-epochs", "runs.x-samples", "runs.x-time", "runs.x-relative-time"};
-  for (int i = 0; i < 5; ++i) addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
+  for (int i = 0; i < 5; ++i)
+    addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
   addCommand("runs.compare", tr("Compare the shown runs"), {}, [this] { compare(); });
   makeTableCommands();
 }
 
 QStringList RunsPage::selected() const {
   QStringList ids;
-  for (const QModelIndex& index : m_table->selectionModel()->selectedRows()) ids << index.data(RunsModel::idRole).toString();
-  if (ids.isEmpty() && m_table->currentIndex().isValid()) ids << m_table->currentIndex().data(RunsModel::idRole).toString();
+  for (const QModelIndex& index : m_table->selectionModel()->selectedRows())
+    ids << index.data(RunsModel::idRole).toString();
+  if (ids.isEmpty() && m_table->currentIndex().isValid())
+    ids << m_table->currentIndex().data(RunsModel::idRole).toString();
   return ids;
 }
 
@@ -200,18 +209,26 @@ void RunsPage::setLines() {
     const std::string compared = has(validation) ? validation : "epoch." + metric.toStdString();
     anyValidation = anyValidation || has(validation);
     if (!metric.isEmpty() && has(compared))
-      metrics.push_back({.id = id, .name = run->name, .kind = LineKind::plain, .colour = run->colour,
-                         .source = source(id, compared), .value = kind});
+      metrics.push_back({.id = id,
+                         .name = run->name,
+                         .kind = LineKind::plain,
+                         .colour = run->colour,
+                         .source = source(id, compared),
+                         .value = kind});
     if (has(series::kLoss))
-      losses.push_back({.id = id, .name = run->name, .colour = run->colour,
-                        .source = source(id, series::kLoss), .value = ValueKind::loss});
+      losses.push_back({.id = id,
+                        .name = run->name,
+                        .colour = run->colour,
+                        .source = source(id, series::kLoss),
+                        .value = ValueKind::loss});
   }
   m_drawn = ids;
   m_outlines = std::move(outlines);
   m_sources = std::move(sources);
   const ValueKind kind = m_model->metricKind();
   const QString title = metric.isEmpty() ? tr("accuracy") : titleOfMetric(metric).toLower();
-  m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title), kind == ValueKind::accuracy ? "%" : QString());
+  m_metric->setTitle(anyValidation || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title),
+                     kind == ValueKind::accuracy ? "%" : QString());
   m_metric->setValueKind(kind);
   m_metric->setBetter(m_model->metricBetter());
   // Names stand whole at the ends of their lines as far as the chart can spare the room.
@@ -252,7 +269,10 @@ void RunsPage::setDiffering() {
   };
   QStringList keys;
   for (const QString& key : m_model->differing())
-    if (keys.size() < kMostAxes && std::any_of(runs.begin(), runs.end(), [&](const RunRecord& run) { return valueOf(run, key) != valueOf(runs.front(), key); })) keys << key;
+    if (keys.size() < kMostAxes && std::any_of(runs.begin(), runs.end(), [&](const RunRecord& run) {
+          return valueOf(run, key) != valueOf(runs.front(), key);
+        }))
+      keys << key;
   std::vector<QString> axes;
   std::vector<ParallelLine> lines;
   if (runs.size() > 1 && !keys.isEmpty()) {
@@ -262,10 +282,13 @@ void RunsPage::setDiffering() {
       ParallelLine line{.id = run.id, .colour = run.colour, .values = {}};
       for (const QString& key : std::as_const(keys)) {
         const Json value = valueOf(run, key);
-        line.values.push_back({textOfSetting(key, value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
+        line.values.push_back(
+            {textOfSetting(key, value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
       }
       const bool measured = run.bestStep >= 0;
-      line.values.push_back({measured ? context().runMetrics->number(run, run.best) : run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"),
+      line.values.push_back({measured                                   ? context().runMetrics->number(run, run.best)
+                             : run.step > 0 && !std::isfinite(run.loss) ? tr("NaN")
+                                                                        : QStringLiteral("–"),
                              measured ? std::optional<double>(run.best) : std::nullopt});
       lines.push_back(std::move(line));
     }
@@ -294,7 +317,8 @@ void RunsPage::setRange() {
   double from = unit == XUnit::time ? 1e300 : 0, to = -1e300;
   for (const auto& [id, question] : m_outlines) {
     const RunOutline* const outline = question->ask({unit, {}});
-    // What is read of one widens the range when it comes; before anything of this unit is known, what stood there stands.
+    // What is read of one widens the range when it comes; before anything of this unit is known, what stood there
+    // stands.
     if (!outline || !outline->loss || question->answered()->unit != unit) continue;
     from = std::min(from, outline->loss->first);
     to = std::max(to, outline->loss->second);
@@ -317,7 +341,10 @@ void RunsPage::refreshWords() {
   for (const LineChart* each : {m_metric, m_loss})
     if (!each->isHidden()) points += each->shownPoints();
   const QString runs = tr("%1 shown").arg(counted(shownRuns, tr("runs")));
-  Q_EMIT statusChanged(shownRuns ? tr("%1, %2 %3, 0 dropped").arg(runs, formatCount(static_cast<double>(points)), points == 1 ? tr("point") : tr("points")) : QString());
+  Q_EMIT statusChanged(
+      shownRuns ? tr("%1, %2 %3, 0 dropped")
+                      .arg(runs, formatCount(static_cast<double>(points)), points == 1 ? tr("point") : tr("points"))
+                : QString());
 }
 
 void RunsPage::activated() {
@@ -340,22 +367,33 @@ void RunsPage::setColumns() {
   m_table->setColumns(m_model->columns());
   m_table->setFrozenColumns(RunsModel::name + 1);
   // Words of a person's own take room only where there are any.
-  for (const int column : {RunsModel::tags, RunsModel::note}) m_table->setColumnHidden(column, !m_model->hasWords(column) && column != m_edited);
+  for (const int column : {RunsModel::tags, RunsModel::note})
+    m_table->setColumnHidden(column, !m_model->hasWords(column) && column != m_edited);
 }
 
 QList<KeyHint> RunsPage::keyHints() const {
   return {{tr("Arrows"), tr("Go through the runs")}};
 }
 
-QWidget* RunsPage::keyboardHome() { return m_table; }
-QList<QWidget*> RunsPage::areas() const { return {m_search, m_metric->isVisible() ? m_metric : m_loss, m_table}; }
+QWidget* RunsPage::keyboardHome() {
+  return m_table;
+}
+QList<QWidget*> RunsPage::areas() const {
+  return {m_search, m_metric->isVisible() ? m_metric : m_loss, m_table};
+}
 
 QJsonObject RunsPage::saveLayout() const {
   QJsonArray sizes;
   for (const int each : m_split->sizes()) sizes << each;
-  return {{"split", sizes}, {"unit", m_unit->current()}, {"chart", m_which->current()}, {"smoothing", m_smoothing->place()}, {"log_x", m_logX->isChecked()},
-          {"log_loss", m_logLoss->isChecked()}, {"hidden", QJsonArray::fromStringList(m_model->hidden())},
-          {"sort", m_table->horizontalHeader()->sortIndicatorSection()}, {"ascending", m_table->horizontalHeader()->sortIndicatorOrder() == Qt::AscendingOrder}};
+  return {{"split", sizes},
+          {"unit", m_unit->current()},
+          {"chart", m_which->current()},
+          {"smoothing", m_smoothing->place()},
+          {"log_x", m_logX->isChecked()},
+          {"log_loss", m_logLoss->isChecked()},
+          {"hidden", QJsonArray::fromStringList(m_model->hidden())},
+          {"sort", m_table->horizontalHeader()->sortIndicatorSection()},
+          {"ascending", m_table->horizontalHeader()->sortIndicatorOrder() == Qt::AscendingOrder}};
 }
 
 void RunsPage::restoreLayout(const QJsonObject& layout) {
@@ -369,7 +407,8 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
   QStringList hidden;
   for (const auto& each : layout["hidden"].toArray()) hidden << each.toString();
   m_model->setHidden(hidden);
-  m_table->sortByColumn(layout["sort"].toInt(-1), layout["ascending"].toBool(false) ? Qt::AscendingOrder : Qt::DescendingOrder);
+  m_table->sortByColumn(layout["sort"].toInt(-1),
+                        layout["ascending"].toBool(false) ? Qt::AscendingOrder : Qt::DescendingOrder);
 }
 
 void RunsPage::resizeEvent(QResizeEvent* event) {

@@ -2,7 +2,6 @@
 // Which is best, and why? Every run of the project in a table, the chosen ones overlaid in charts.
 #include <QPointer>
 #include <QTimer>
-
 #include <map>
 #include <memory>
 #include <string>
@@ -63,10 +62,10 @@ class RunsPage : public Page {
   QWidget* makeBar();
   QWidget* makeCharts();
   void makeActions();
-  void setLines();        // which runs are drawn, in which colours
-  void setDiffering();    // the panel of settings
+  void setLines();      // which runs are drawn, in which colours
+  void setDiffering();  // the panel of settings
   void setRange();
-  void soon();            // all of it anew, with the next frame
+  void soon();  // all of it anew, with the next frame
   void showPanels();
   void highlight(const QString& id);
   void hover(const QString& id);
@@ -104,10 +103,11 @@ class RunsPage : public Page {
   QStackedWidget* m_views;
   QPointer<Popover> m_card;
   QTimer m_soon;
-  QStringList m_drawn;    // runs that the lines were made for
+  QStringList m_drawn;                                             // runs that the lines were made for
   std::map<QString, std::unique_ptr<OutlineQuestion>> m_outlines;  // of those runs
-  std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>> m_sources;  // of those lines, by run and series
-  int m_edited = -1;      // a column that is shown while it is written into
+  std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>>
+      m_sources;      // of those lines, by run and series
+  int m_edited = -1;  // a column that is shown while it is written into
 };
 
 }  // namespace loom

@@ -1,6 +1,4 @@
 // What a person does to runs: colours, names, tags, notes, ticks, delete, compare, open a folder.
-#include "app/pages/runs/runs_page.h"
-
 #include <QAction>
 #include <QDesktopServices>
 #include <QFileDialog>
@@ -9,6 +7,7 @@
 #include "app/attempt.h"
 #include "app/pages/runs/compare_card.h"
 #include "app/pages/runs/runs_model.h"
+#include "app/pages/runs/runs_page.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
@@ -40,7 +39,8 @@ void RunsPage::chooseColour(const QModelIndex& index) {
   }
 }
 
-// The name stands in the part of the table that stays; tags and note in columns that show themselves where there are any.
+// The name stands in the part of the table that stays; tags and note in columns that show themselves where there are
+// any.
 void RunsPage::edit(int column) {
   if (!m_table->currentIndex().isValid()) return;
   m_edited = column;
@@ -85,8 +85,11 @@ void RunsPage::deleteSelected() {
   }
   const QString name = context().store->find(ids.first())->name;
   for (const QString& id : ids) context().store->remove(id);
-  context().notify({ids.size() == 1 ? tr("%1 is out of the list. Its folder stays.").arg(name) : tr("%1 runs are out of the list. Their folders stay.").arg(ids.size()),
-                    tr("Undo"), [store = context().store, ids] { for (const QString& id : ids) store->restore(id); }});
+  context().notify({ids.size() == 1 ? tr("%1 is out of the list. Its folder stays.").arg(name)
+                                    : tr("%1 runs are out of the list. Their folders stay.").arg(ids.size()),
+                    tr("Undo"), [store = context().store, ids] {
+                      for (const QString& id : ids) store->restore(id);
+                    }});
 }
 
 void RunsPage::compare() {

@@ -1,12 +1,11 @@
 // How the Runs page is laid out: its bar and its charts.
-#include "app/pages/runs/runs_page.h"
-
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 
 #include "app/pages/runs/filter_completer.h"
 #include "app/pages/runs/runs_model.h"
+#include "app/pages/runs/runs_page.h"
 #include "app/run_display.h"
 #include "app/smoothing_slider.h"
 #include "app/workspace.h"
@@ -76,7 +75,8 @@ QWidget* RunsPage::makeBar() {
     refreshWords();
   });
   connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
-  new FilterCompleter(*m_search, {.names = [this] { return m_model->filterNames(); }, .values = [this](const QString& name) { return m_model->filterValues(name); }});
+  new FilterCompleter(*m_search, {.names = [this] { return m_model->filterNames(); },
+                                  .values = [this](const QString& name) { return m_model->filterValues(name); }});
   auto* whole = new QWidget;
   auto* column = new QVBoxLayout(whole);
   column->setContentsMargins(0, 0, 0, 0);
@@ -108,7 +108,8 @@ QWidget* RunsPage::makeCharts() {
   m_badge = new QLabel;
   m_badge->setProperty("kind", "hint");
   m_badge->setObjectName("every-point");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_which, m_badge}) row->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_which, m_badge})
+    row->addWidget(each);
   row->addStretch();
   column->addLayout(row);
   m_charts = new ChartStack(Qt::Horizontal);
@@ -140,16 +141,24 @@ QWidget* RunsPage::makeCharts() {
   m_charts->setCaption([this](double x) -> ChartStack::Caption {
     const QString names[] = {tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("After")};
     const int unit = m_unit->current();
-    const QString value = unit == 0 || unit == 2 ? formatCount(x) : unit == 1 ? QString::number(x, 'f', 1) : unit == 3 ? formatMoment(x) : formatDuration(x);
+    const QString value = unit == 0 || unit == 2 ? formatCount(x)
+                          : unit == 1            ? QString::number(x, 'f', 1)
+                          : unit == 3            ? formatMoment(x)
+                                                 : formatDuration(x);
     return {names[unit] + ' ' + value, {}};
   });
-  for (const LineChart* panel : {m_metric, m_loss}) connect(panel, &LineChart::drawn, this, [this] {
-    const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
-    const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
-    m_badge->setText(!points ? QString() : every ? tr("Every point shown") : tr("%1 points folded into %2 columns, minimum and maximum kept")
-                         .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_metric->shownColumns() + m_loss->shownColumns()))));
-    refreshWords();
-  });
+  for (const LineChart* panel : {m_metric, m_loss})
+    connect(panel, &LineChart::drawn, this, [this] {
+      const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
+      const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
+      m_badge->setText(
+          !points ? QString()
+          : every ? tr("Every point shown")
+                  : tr("%1 points folded into %2 columns, minimum and maximum kept")
+                        .arg(formatCount(static_cast<double>(points)),
+                             formatCount(static_cast<double>(m_metric->shownColumns() + m_loss->shownColumns()))));
+      refreshWords();
+    });
   return part;
 }
 

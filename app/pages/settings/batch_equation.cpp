@@ -2,7 +2,6 @@
 
 #include <QGridLayout>
 #include <QLabel>
-
 #include <algorithm>
 #include <cmath>
 
@@ -97,7 +96,9 @@ void BatchEquation::setRanksNote(const QString& note) {
   showNotes();
 }
 
-std::int64_t BatchEquation::perRank() const { return (m_global + m_accumulation * m_ranks - 1) / (m_accumulation * m_ranks); }
+std::int64_t BatchEquation::perRank() const {
+  return (m_global + m_accumulation * m_ranks - 1) / (m_accumulation * m_ranks);
+}
 
 void BatchEquation::ranksTyped(double value) {
   const auto ranks = static_cast<std::int64_t>(value);
@@ -107,10 +108,12 @@ void BatchEquation::ranksTyped(double value) {
 void BatchEquation::showNotes() {
   m_perRankHint->setText(QStringLiteral("samples in one pass"));
   m_ranksHint->setText(m_ranksNote);
-  m_accumulationHint->setText(m_accumulation == 1 ? QStringLiteral("one pass a step") : QStringLiteral("passes a step"));
+  m_accumulationHint->setText(m_accumulation == 1 ? QStringLiteral("one pass a step")
+                                                  : QStringLiteral("passes a step"));
   const std::int64_t pieces = m_accumulation * m_ranks, rest = m_global % pieces;
   if (rest != 0)
-    m_globalHint->setText(QStringLiteral("%L1 does not divide by %L2: the last pass has fewer").arg(m_global).arg(pieces));
+    m_globalHint->setText(
+        QStringLiteral("%L1 does not divide by %L2: the last pass has fewer").arg(m_global).arg(pieces));
   else
     m_globalHint->setText(QStringLiteral("samples in one step"));
   setStyleProperty(m_globalHint, "kind", rest != 0 ? "warning" : "hint");

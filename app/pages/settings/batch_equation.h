@@ -1,8 +1,8 @@
 #pragma once
-// Per rank x ranks x accumulation = global batch, always in sight and all editable. What is typed on the left makes the global
-// batch; a typed global batch makes per rank, and says when it does not divide. The project keeps the global batch.
+// Per rank x ranks x accumulation = global batch, always in sight and all editable. What is typed on the left makes the
+// global batch; a typed global batch makes per rank, and says when it does not divide. The project keeps the global
+// batch.
 #include <QWidget>
-
 #include <cstdint>
 
 class QLabel;

@@ -10,49 +10,81 @@ namespace {
 
 using Rule = RunFinding::Rule;
 
-QString digits(std::int64_t value) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(value)); }
-QString times(double value) { return QString::number(value, 'g', 4); }
+QString digits(std::int64_t value) {
+  return QLocale(QLocale::English).toString(static_cast<qlonglong>(value));
+}
+QString times(double value) {
+  return QString::number(value, 'g', 4);
+}
 
 QString sentence(const RunFinding& found) {
   switch (found.rule) {
     case Rule::batchBelowRanks:
-      return QStringLiteral("A batch of %1 leaves some of the %2 ranks without a sample in every step.").arg(digits(found.batch), digits(found.ranks));
+      return QStringLiteral("A batch of %1 leaves some of the %2 ranks without a sample in every step.")
+          .arg(digits(found.batch), digits(found.ranks));
     case Rule::statisticsOfPasses:
     case Rule::statisticsOfVirtualRanks:
-      return QStringLiteral("Batch statistics over all ranks need all samples of a step at once, but %1 compute one after another.")
-          .arg(found.rule == Rule::statisticsOfPasses ? counted(found.passes, QStringLiteral("passes")) : counted(found.ranks, QStringLiteral("virtual ranks")));
+      return QStringLiteral(
+                 "Batch statistics over all ranks need all samples of a step at once, but %1 compute one after "
+                 "another.")
+          .arg(found.rule == Rule::statisticsOfPasses ? counted(found.passes, QStringLiteral("passes"))
+                                                      : counted(found.ranks, QStringLiteral("virtual ranks")));
     case Rule::wireNotExact:
-      return QStringLiteral("A deterministic run has the same bits on any number of ranks, which a 16-bit exchange of gradients cannot carry.");
+      return QStringLiteral(
+          "A deterministic run has the same bits on any number of ranks, which a 16-bit exchange of gradients cannot "
+          "carry.");
     case Rule::batchAboveSamples:
-      return QStringLiteral("The batch is %1, but there %2: every epoch is one step.").arg(digits(found.batch), (found.samples == 1 ? QStringLiteral("is only ") : QStringLiteral("are only ")) + counted(found.samples, QStringLiteral("samples")));
+      return QStringLiteral("The batch is %1, but there %2: every epoch is one step.")
+          .arg(digits(found.batch), (found.samples == 1 ? QStringLiteral("is only ") : QStringLiteral("are only ")) +
+                                        counted(found.samples, QStringLiteral("samples")));
     case Rule::restOfSamples:
       return QStringLiteral("%1 = %2 × %3 + %4: %5")
           .arg(digits(found.samples), digits(found.steps), digits(found.batch), digits(found.rest),
-               found.dropped ? QStringLiteral("the rest is left out of each epoch.") : QStringLiteral("the last step is weighted by its samples."));
+               found.dropped ? QStringLiteral("the rest is left out of each epoch.")
+                             : QStringLiteral("the last step is weighted by its samples."));
     case Rule::fewSteps:
-      return QStringLiteral("The whole run has %1. More epochs or a smaller batch give the weights more of them.").arg(counted(found.steps, QStringLiteral("steps")));
+      return QStringLiteral("The whole run has %1. More epochs or a smaller batch give the weights more of them.")
+          .arg(counted(found.steps, QStringLiteral("steps")));
     case Rule::rateScaled:
-      return QStringLiteral("The learning rate is multiplied by %1: the batch is %2 × the base batch.").arg(times(found.factor), times(found.times));
+      return QStringLiteral("The learning rate is multiplied by %1: the batch is %2 × the base batch.")
+          .arg(times(found.factor), times(found.times));
     case Rule::rateNotScaled:
-      return QStringLiteral("The batch is %1 × the base batch of %2, and the learning rate is used as typed.").arg(times(found.times), digits(found.baseBatch));
-    case Rule::noWarmup: return QStringLiteral("No warm-up: the first steps of a large batch, at the full rate, may diverge.");
-    case Rule::warmupShort: return QStringLiteral("%1 of warm-up: the rate jumps rather than grows.").arg(counted(found.steps, QStringLiteral("steps")));
+      return QStringLiteral("The batch is %1 × the base batch of %2, and the learning rate is used as typed.")
+          .arg(times(found.times), digits(found.baseBatch));
+    case Rule::noWarmup:
+      return QStringLiteral("No warm-up: the first steps of a large batch, at the full rate, may diverge.");
+    case Rule::warmupShort:
+      return QStringLiteral("%1 of warm-up: the rate jumps rather than grows.")
+          .arg(counted(found.steps, QStringLiteral("steps")));
     case Rule::warmupLong:
-      return QStringLiteral("%1 of warm-up are %2 % of the run: little is left at the full rate.").arg(counted(found.steps, QStringLiteral("steps"))).arg(found.percent);
-    case Rule::warmup: return QStringLiteral("%1 of warm-up, %2 % of the run.").arg(counted(found.steps, QStringLiteral("steps"))).arg(found.percent);
+      return QStringLiteral("%1 of warm-up are %2 % of the run: little is left at the full rate.")
+          .arg(counted(found.steps, QStringLiteral("steps")))
+          .arg(found.percent);
+    case Rule::warmup:
+      return QStringLiteral("%1 of warm-up, %2 % of the run.")
+          .arg(counted(found.steps, QStringLiteral("steps")))
+          .arg(found.percent);
     case Rule::noisyStatistics:
-      return QStringLiteral("Batch normalisation takes its statistics of %1 at a time, and is noisy below 16.").arg(counted(found.shard, QStringLiteral("samples")));
+      return QStringLiteral("Batch normalisation takes its statistics of %1 at a time, and is noisy below 16.")
+          .arg(counted(found.shard, QStringLiteral("samples")));
   }
   return {};
 }
 
 QString button(const RunFinding& found) {
   const RunFinding::Remedy& remedy = found.remedy;
-  if (remedy.warmupEpochs > 0) return QStringLiteral("Warm up for %1 %2").arg(remedy.warmupEpochs).arg(remedy.warmupEpochs == 1 ? QStringLiteral("epoch") : QStringLiteral("epochs"));
+  if (remedy.warmupEpochs > 0)
+    return QStringLiteral("Warm up for %1 %2")
+        .arg(remedy.warmupEpochs)
+        .arg(remedy.warmupEpochs == 1 ? QStringLiteral("epoch") : QStringLiteral("epochs"));
   if (remedy.setting == "batch") return QStringLiteral("Set batch to %1").arg(digits(remedy.value.get<std::int64_t>()));
   if (remedy.setting == "wire") return QStringLiteral("Use 32 bits");
-  if (remedy.setting == "batch_statistics") return remedy.value == "per_shard" ? QStringLiteral("Take them per shard") : QStringLiteral("Take them over all ranks");
-  if (remedy.setting == "rate_scaling") return remedy.value == "linear" ? QStringLiteral("Scale in proportion") : QStringLiteral("Scale by the square root");
+  if (remedy.setting == "batch_statistics")
+    return remedy.value == "per_shard" ? QStringLiteral("Take them per shard")
+                                       : QStringLiteral("Take them over all ranks");
+  if (remedy.setting == "rate_scaling")
+    return remedy.value == "linear" ? QStringLiteral("Scale in proportion")
+                                    : QStringLiteral("Scale by the square root");
   return {};
 }
 
@@ -72,7 +104,9 @@ std::vector<Advice> adviceInWords(ProjectDocument& document, std::size_t index, 
   std::vector<Advice> advice;
   for (const RunFinding& found : adviseOnRun(document.project(), index, outlook)) {
     Advice one;
-    one.kind = found.severity == RunFinding::Severity::error ? Advice::Kind::error : found.severity == RunFinding::Severity::warning ? Advice::Kind::warning : Advice::Kind::fine;
+    one.kind = found.severity == RunFinding::Severity::error     ? Advice::Kind::error
+               : found.severity == RunFinding::Severity::warning ? Advice::Kind::warning
+                                                                 : Advice::Kind::fine;
     one.text = sentence(found);
     if (found.remedy.any()) {
       one.action = button(found);

@@ -3,7 +3,6 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
-
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +25,9 @@ double niceStep(double range, int most) {
   return 10 * power;
 }
 
-QString shortNumber(double value) { return QString::number(value, 'g', 4).replace('-', QChar(0x2212)); }
+QString shortNumber(double value) {
+  return QString::number(value, 'g', 4).replace('-', QChar(0x2212));
+}
 
 }  // namespace
 
@@ -44,8 +45,11 @@ void SchedulePreview::setPlan(SchedulePlan plan) {
   m_warmupSteps = 0;
   m_peak = m_peakStep = 0;
   const bool known = m_plan.stepsPerEpoch > 0 && m_plan.epochs > 0;
-  m_span.steps = known ? std::max<std::int64_t>(1, std::llround(m_plan.epochs * static_cast<double>(m_plan.stepsPerEpoch))) : kUnknownSteps;
-  m_span.stepsPerEpoch = known ? m_plan.stepsPerEpoch : std::max<std::int64_t>(1, std::llround(kUnknownSteps / std::max(1.0, m_plan.epochs)));
+  m_span.steps =
+      known ? std::max<std::int64_t>(1, std::llround(m_plan.epochs * static_cast<double>(m_plan.stepsPerEpoch)))
+            : kUnknownSteps;
+  m_span.stepsPerEpoch = known ? m_plan.stepsPerEpoch
+                               : std::max<std::int64_t>(1, std::llround(kUnknownSteps / std::max(1.0, m_plan.epochs)));
   m_span.rateScale = m_plan.rateScale;
   try {
     m_schedule = makeSchedule(m_plan.schedule, m_plan.warmup, m_span);
@@ -55,7 +59,8 @@ void SchedulePreview::setPlan(SchedulePlan plan) {
       m_unscaled = makeSchedule(m_plan.schedule, m_plan.warmup, base);
     }
     if (m_plan.warmup.is_object()) {
-      if (m_plan.warmup.contains("epochs")) m_warmupSteps = std::llround(numberFromJson(m_plan.warmup["epochs"]) * m_span.stepsPerEpoch);
+      if (m_plan.warmup.contains("epochs"))
+        m_warmupSteps = std::llround(numberFromJson(m_plan.warmup["epochs"]) * m_span.stepsPerEpoch);
       if (m_plan.warmup.contains("steps")) m_warmupSteps = m_plan.warmup["steps"].get<std::int64_t>();
       m_warmupSteps = std::clamp<std::int64_t>(m_warmupSteps, 0, m_span.steps);
     }
@@ -64,7 +69,8 @@ void SchedulePreview::setPlan(SchedulePlan plan) {
       const double step = static_cast<double>(m_span.steps - 1) * i / samples, rate = rateAt(step);
       if (rate > m_peak) m_peak = rate, m_peakStep = step;
     }
-    if (m_warmupSteps > 0 && rateAt(m_warmupSteps) >= m_peak * 0.999) m_peak = std::max(m_peak, rateAt(m_warmupSteps)), m_peakStep = m_warmupSteps;
+    if (m_warmupSteps > 0 && rateAt(m_warmupSteps) >= m_peak * 0.999)
+      m_peak = std::max(m_peak, rateAt(m_warmupSteps)), m_peakStep = m_warmupSteps;
   } catch (const Error& error) {
     m_fault = QString::fromStdString(error.message());
   } catch (const Json::exception&) {
@@ -73,10 +79,16 @@ void SchedulePreview::setPlan(SchedulePlan plan) {
   update();
 }
 
-double SchedulePreview::rateAt(double step) const { return m_plan.baseRate * m_plan.rateScale * m_schedule->factor(step); }
-double SchedulePreview::unscaledAt(double step) const { return m_plan.baseRate * m_unscaled->factor(step); }
+double SchedulePreview::rateAt(double step) const {
+  return m_plan.baseRate * m_plan.rateScale * m_schedule->factor(step);
+}
+double SchedulePreview::unscaledAt(double step) const {
+  return m_plan.baseRate * m_unscaled->factor(step);
+}
 
-QRectF SchedulePreview::frame() const { return QRectF(kLeft, kTop, width() - kLeft - kRight, height() - kTop - kBottom); }
+QRectF SchedulePreview::frame() const {
+  return QRectF(kLeft, kTop, width() - kLeft - kRight, height() - kTop - kBottom);
+}
 
 void SchedulePreview::mouseMoveEvent(QMouseEvent* event) {
   const QRectF area = frame();
@@ -100,12 +112,17 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
   const double epochs = std::max(m_plan.epochs, 1e-9);
 
   // A little head room above the peak, then a round number.
-  const double step = niceStep(std::max(m_peak, 1e-12) * 1.08, 4), high = std::ceil(std::max(m_peak, 1e-12) * 1.02 / step) * step;
-  const auto xOf = [&](double at) { return area.left() + area.width() * at / std::max<double>(1, static_cast<double>(m_span.steps - 1)); };
+  const double step = niceStep(std::max(m_peak, 1e-12) * 1.08, 4),
+               high = std::ceil(std::max(m_peak, 1e-12) * 1.02 / step) * step;
+  const auto xOf = [&](double at) {
+    return area.left() + area.width() * at / std::max<double>(1, static_cast<double>(m_span.steps - 1));
+  };
   const auto yOf = [&](double rate) { return area.bottom() - area.height() * rate / high; };
 
   if (m_schedule && m_warmupSteps > 0)
-    painter.fillRect(QRectF(area.left(), area.top(), std::min(xOf(m_warmupSteps), area.right()) - area.left(), area.height()), theme.colour(Colour::accentSoft, 0.8));
+    painter.fillRect(
+        QRectF(area.left(), area.top(), std::min(xOf(m_warmupSteps), area.right()) - area.left(), area.height()),
+        theme.colour(Colour::accentSoft, 0.8));
 
   painter.setFont(theme.numberFont(FontRole::axis));
   for (double value = 0; value <= high * 1.0001; value += step) {
@@ -113,18 +130,22 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.setPen(theme.hairline(value == 0 ? Colour::axis : Colour::grid));
     painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(QRectF(0, y - 9, kLeft - 8, 18), Qt::AlignRight | Qt::AlignVCenter, shortNumber(std::abs(value) < step * 1e-6 ? 0 : value));
+    painter.drawText(QRectF(0, y - 9, kLeft - 8, 18), Qt::AlignRight | Qt::AlignVCenter,
+                     shortNumber(std::abs(value) < step * 1e-6 ? 0 : value));
   }
   const double epochStep = niceStep(epochs, std::clamp(static_cast<int>(area.width() / 70), 2, 8));
   for (double epoch = 0; epoch <= epochs * 1.0001; epoch += epochStep) {
     const double x = area.left() + area.width() * epoch / epochs;
     painter.setPen(theme.hairline(Colour::grid));
-    if (epoch > 0) painter.drawLine(QPointF(std::round(x) + 0.5, area.top()), QPointF(std::round(x) + 0.5, area.bottom()));
+    if (epoch > 0)
+      painter.drawLine(QPointF(std::round(x) + 0.5, area.top()), QPointF(std::round(x) + 0.5, area.bottom()));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(QRectF(x - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter, shortNumber(epoch));
+    painter.drawText(QRectF(x - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+                     shortNumber(epoch));
   }
   painter.setFont(theme.font(FontRole::axis));
-  painter.drawText(QRectF(0, area.bottom() + 4, kLeft - 20, 18), Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("Epoch"));
+  painter.drawText(QRectF(0, area.bottom() + 4, kLeft - 20, 18), Qt::AlignRight | Qt::AlignVCenter,
+                   QStringLiteral("Epoch"));
 
   if (!m_schedule) {
     painter.setFont(theme.font(FontRole::body));
@@ -139,24 +160,30 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     const double at = static_cast<double>(m_span.steps - 1) * i / pixels;
     // A schedule of steps is flat between them; a warm-up's corner falls on a pixel of its own.
     const QPointF point(xOf(at), yOf(rateAt(m_span.steps <= pixels ? std::floor(at) : at)));
-    if (i == 0) curve.moveTo(point);
-    else curve.lineTo(point);
+    if (i == 0)
+      curve.moveTo(point);
+    else
+      curve.lineTo(point);
   }
   if (m_unscaled) {
     QPainterPath base;
     for (int i = 0; i <= pixels; i += 2) {
       const double at = static_cast<double>(m_span.steps - 1) * i / pixels;
       const QPointF point(xOf(at), yOf(unscaledAt(m_span.steps <= pixels ? std::floor(at) : at)));
-      if (i == 0) base.moveTo(point);
-      else base.lineTo(point);
+      if (i == 0)
+        base.moveTo(point);
+      else
+        base.lineTo(point);
     }
     QPen dashed(theme.colour(Colour::text3), 1.2);
     dashed.setDashPattern({3, 3});
     painter.setPen(dashed);
     painter.drawPath(base);
     painter.setFont(theme.font(FontRole::caption));
-    const double at = static_cast<double>(m_warmupSteps) + 0.01 * static_cast<double>(m_span.steps);  // far below the curve itself
-    painter.drawText(QPointF(xOf(at) + 6, std::max(area.top() + 12, yOf(unscaledAt(at)) - 6)), QStringLiteral("as typed, for the base batch"));
+    const double at =
+        static_cast<double>(m_warmupSteps) + 0.01 * static_cast<double>(m_span.steps);  // far below the curve itself
+    painter.drawText(QPointF(xOf(at) + 6, std::max(area.top() + 12, yOf(unscaledAt(at)) - 6)),
+                     QStringLiteral("as typed, for the base batch"));
   }
   QPainterPath ground = curve;
   ground.lineTo(area.bottomRight());
@@ -184,7 +211,8 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     if (m_warmupSteps > 0) {
       painter.setFont(theme.font(FontRole::caption));
       painter.setPen(theme.colour(Colour::accentText));
-      const QString words = known ? QStringLiteral("warm-up, ") + counted(m_warmupSteps, QStringLiteral("steps")) : QStringLiteral("warm-up");
+      const QString words = known ? QStringLiteral("warm-up, ") + counted(m_warmupSteps, QStringLiteral("steps"))
+                                  : QStringLiteral("warm-up");
       painter.drawText(QPointF(std::min(xOf(m_warmupSteps) + 8, area.right() - 110), area.bottom() - 8), words);
     }
   } else {
@@ -194,7 +222,8 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     dot(at);
     painter.setFont(theme.numberFont(FontRole::caption));
     painter.setPen(theme.colour(Colour::text));
-    QString text = shortNumber(rateAt(known ? std::floor(at) : at)) + QStringLiteral("  epoch ") + QString::number(m_cursor * epochs, 'f', 1);
+    QString text = shortNumber(rateAt(known ? std::floor(at) : at)) + QStringLiteral("  epoch ") +
+                   QString::number(m_cursor * epochs, 'f', 1);
     if (known) text += QStringLiteral("  step ") + QString::number(static_cast<qint64>(at) + 1);
     const int width = painter.fontMetrics().horizontalAdvance(text);
     const double left = std::clamp(xOf(at) - width / 2.0, area.left(), area.right() - width);

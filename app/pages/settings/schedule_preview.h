@@ -1,7 +1,7 @@
 #pragma once
-// The learning rate over the whole run, drawn as it is typed: the very function that training will ask (engine/schedules).
+// The learning rate over the whole run, drawn as it is typed: the very function that training will ask
+// (engine/schedules).
 #include <QWidget>
-
 #include <memory>
 #include <vector>
 
@@ -15,7 +15,7 @@ struct SchedulePlan {
   Json schedule, warmup;           // as the project holds them
   std::int64_t stepsPerEpoch = 0;  // 0 = not known (no dataset yet): the axis then counts shares of the run
   double epochs = 0;
-  double rateScale = 1;            // what the batch multiplies the rate with
+  double rateScale = 1;  // what the batch multiplies the rate with
 };
 
 class SchedulePreview : public QWidget {

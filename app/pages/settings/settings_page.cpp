@@ -38,11 +38,15 @@
 namespace loom {
 namespace {
 
-Values settingsOf(const Project& project) { return Values(settingsEntry(), project.training.settings); }
+Values settingsOf(const Project& project) {
+  return Values(settingsEntry(), project.training.settings);
+}
 
 double baseRateOf(const UpdateSpec& update) {
-  const bool named = update.optimizer.is_object() && update.optimizer.contains("name") && update.optimizer["name"].is_string();
-  const OptimizerDefinition* optimizer = findOptimizer(named ? update.optimizer["name"].get<std::string>() : "Momentum");
+  const bool named =
+      update.optimizer.is_object() && update.optimizer.contains("name") && update.optimizer["name"].is_string();
+  const OptimizerDefinition* optimizer =
+      findOptimizer(named ? update.optimizer["name"].get<std::string>() : "Momentum");
   if (!optimizer) return 0;
   try {
     return Values(optimizer->entry, update.optimizer).real("learning_rate");
@@ -77,8 +81,10 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
   ProjectDocument* document = context.document;
   connect(document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
     if (!change.training && !change.datasets) return;
-    if (isVisible()) refresh();
-    else m_stale = true;  // a hidden page does no work
+    if (isVisible())
+      refresh();
+    else
+      m_stale = true;  // a hidden page does no work
   });
   connect(document, &ProjectDocument::opened, this, &SettingsPage::refresh);
   connect(context.workspace, &Workspace::hostChosen, this, &SettingsPage::refresh);
@@ -87,15 +93,16 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
   });
   connect(m_equation, &BatchEquation::edited, this, [document](qint64 batch, qint64 accumulation) {
     // One gesture: typing a digit is one undo step with what it solves.
-    document->edit(QStringLiteral("change batch"),
-                   [batch, accumulation](ProjectEdit& edit) {
-                     Json& settings = edit.training().settings;
-                     if (!settings.is_object()) settings = Json::object();
-                     settings["batch"] = batch;
-                     settings["accumulate"] = accumulation;
-                     settings = withoutDefaults(settingsEntry(), settings);
-                   },
-                   QStringLiteral("batch"));
+    document->edit(
+        QStringLiteral("change batch"),
+        [batch, accumulation](ProjectEdit& edit) {
+          Json& settings = edit.training().settings;
+          if (!settings.is_object()) settings = Json::object();
+          settings["batch"] = batch;
+          settings["accumulate"] = accumulation;
+          settings = withoutDefaults(settingsEntry(), settings);
+        },
+        QStringLiteral("batch"));
   });
   connect(m_equation, &BatchEquation::ranksEdited, this, &SettingsPage::chooseRanks);
   connect(m_search, &QLineEdit::textChanged, this, &SettingsPage::applyFilter);
@@ -116,12 +123,16 @@ SettingsPage::~SettingsPage() = default;
 
 void SettingsPage::makeActions() {
   addCommand("settings.search", tr("Search settings"), "/", [this] { m_search->setFocus(Qt::ShortcutFocusReason); });
-  addCommand("settings.next-section", tr("Next section"), "Ctrl+Down", [this] { m_list->setCurrentRow(std::min(m_list->currentRow() + 1, m_list->count() - 1)); });
-  addCommand("settings.previous-section", tr("Previous section"), "Ctrl+Up", [this] { m_list->setCurrentRow(std::max(m_list->currentRow() - 1, 0)); });
+  addCommand("settings.next-section", tr("Next section"), "Ctrl+Down",
+             [this] { m_list->setCurrentRow(std::min(m_list->currentRow() + 1, m_list->count() - 1)); });
+  addCommand("settings.previous-section", tr("Previous section"), "Ctrl+Up",
+             [this] { m_list->setCurrentRow(std::max(m_list->currentRow() - 1, 0)); });
   addCommand("settings.differing", tr("Only what differs from the default"), "Ctrl+D", [this] { m_differs->toggle(); });
 }
 
-std::int64_t SettingsPage::hostRanks() const { return context().workspace->ranks(); }
+std::int64_t SettingsPage::hostRanks() const {
+  return context().workspace->ranks();
+}
 
 std::int64_t SettingsPage::ranks() const {
   try {
@@ -139,7 +150,9 @@ void SettingsPage::chooseRanks(qint64 ranks, qint64 globalBatch) {
   const int before = workspace.ranks(), after = static_cast<int>(std::min<qint64>(ranks, most));
   // A step back restores the ranks of the host too, unless another was chosen meanwhile.
   const auto choose = [&workspace, host](int count) {
-    return [&workspace, host, count] { if (workspace.host() == host) workspace.chooseHost(host, count); };
+    return [&workspace, host, count] {
+      if (workspace.host() == host) workspace.chooseHost(host, count);
+    };
   };
   context().document->edit(QStringLiteral("change ranks"),
                            [ranks, globalBatch, most](ProjectEdit& edit) {
@@ -167,7 +180,10 @@ void SettingsPage::refresh() {
     const QSignalBlocker quiet(m_updateChoice);
     m_updateChoice->clear();
     for (std::size_t i = 0; i < updates.size(); ++i)
-      m_updateChoice->addItem(QStringLiteral("%1. %2 on %3").arg(i + 1).arg(QString::fromStdString(updates[i].network), QString::fromStdString(updates[i].dataset)));
+      m_updateChoice->addItem(
+          QStringLiteral("%1. %2 on %3")
+              .arg(i + 1)
+              .arg(QString::fromStdString(updates[i].network), QString::fromStdString(updates[i].dataset)));
     m_index = std::min(m_index, updates.empty() ? 0 : updates.size() - 1);
     m_updateChoice->setCurrentIndex(static_cast<int>(m_index));
   }
@@ -180,7 +196,11 @@ void SettingsPage::refresh() {
     const Values settings = settingsOf(project);
     m_equation->setValues(settings.integer("batch"), settings.integer("accumulate"), ranks());
     const QString where = context().workspace->hostName(context().workspace->host());
-    m_equation->setRanksNote(ranks() > hostRanks() ? QStringLiteral("virtual, on %1").arg(hostRanks() == 1 ? QStringLiteral("one rank") : QStringLiteral("%1 ranks").arg(hostRanks())) : QStringLiteral("of ") + where);
+    m_equation->setRanksNote(
+        ranks() > hostRanks()
+            ? QStringLiteral("virtual, on %1")
+                  .arg(hostRanks() == 1 ? QStringLiteral("one rank") : QStringLiteral("%1 ranks").arg(hostRanks()))
+            : QStringLiteral("of ") + where);
   } catch (const Error&) {
     // Not numbers: the problems list names the place; the equation keeps what it had.
   }
@@ -202,26 +222,38 @@ void SettingsPage::refreshPlan() {
   if (m_index < project.training.updates.size()) {
     const UpdateSpec& update = project.training.updates[m_index];
     m_preview->setPlan({baseRateOf(update), update.schedule, update.warmup, perEpoch, epochs, rateScaleOf(project)});
-    m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0 ? QStringLiteral("= ") + counted(m_preview->warmupSteps(), QStringLiteral("steps")) : QString());
+    m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0
+                                ? QStringLiteral("= ") + counted(m_preview->warmupSteps(), QStringLiteral("steps"))
+                                : QString());
   }
   const QString unknown(QChar(0x2013));
-  const auto number = [&](std::int64_t value) { return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown; };
+  const auto number = [&](std::int64_t value) {
+    return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown;
+  };
   // Words as words, numbers in the face of numbers.
   QString rows;
   const QString face = Theme::of(this).numberFont(FontRole::caption).family();
-  for (const auto& [word, value] : {std::pair{"Samples", number(m_rows)}, {"Steps per epoch", number(perEpoch)}, {"Epochs", QLocale(QLocale::English).toString(epochs, 'g', 6)},
+  for (const auto& [word, value] : {std::pair{"Samples", number(m_rows)},
+                                    {"Steps per epoch", number(perEpoch)},
+                                    {"Epochs", QLocale(QLocale::English).toString(epochs, 'g', 6)},
                                     {"Steps in all", perEpoch > 0 ? number(m_preview->steps()) : unknown}})
-    rows += QStringLiteral("<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>").arg(QLatin1String(word), face, value);
+    rows += QStringLiteral(
+                "<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>")
+                .arg(QLatin1String(word), face, value);
   m_facts->setText(QStringLiteral("<table cellspacing=3>%1</table>").arg(rows));
   int changed = 0;
   for (std::size_t i = 0; i < m_sections.size(); ++i) {
     const Section& section = m_sections[i];
-    const int own = section.form ? section.form->changedCount() : section.widget == m_update->optimizerSection() ? m_update->optimizerChanged() : m_update->scheduleChanged();
+    const int own = section.form                                     ? section.form->changedCount()
+                    : section.widget == m_update->optimizerSection() ? m_update->optimizerChanged()
+                                                                     : m_update->scheduleChanged();
     changed += own;
     if (QListWidgetItem* item = m_list->item(static_cast<int>(i))) item->setData(kCountRole, own);
   }
   m_differs->setText(QStringLiteral("Differs from default  %1").arg(changed));
-  Q_EMIT statusChanged(counted(changed, QStringLiteral("settings")) + (changed == 1 ? QStringLiteral(" differs from the default") : QStringLiteral(" differ from the default")));
+  Q_EMIT statusChanged(
+      counted(changed, QStringLiteral("settings")) +
+      (changed == 1 ? QStringLiteral(" differs from the default") : QStringLiteral(" differ from the default")));
 }
 
 void SettingsPage::refreshProblems() {
@@ -234,7 +266,11 @@ void SettingsPage::refreshProblems() {
   for (const Problem& problem : mine) {
     const std::string key = settingOf(problem.field);
     if (!settingsEntry().field(key)) continue;
-    FieldProblem field{problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning, key, problem.message, {}};
+    FieldProblem field{
+        problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning,
+        key,
+        problem.message,
+        {}};
     if (problem.remedy.kind == Remedy::Kind::setField) field.remedy = problem.remedy.value;
     settings.push_back(std::move(field));
   }
@@ -249,7 +285,10 @@ void SettingsPage::refreshProblems() {
   std::vector<Advice> advice;
   for (const Problem& problem : document.problems()) {
     if (advice.size() >= 6 || document.isBlank()) break;
-    Advice one{problem.severity == Severity::error ? Advice::Kind::error : Advice::Kind::warning, QString::fromStdString(problem.message), {}, {}};
+    Advice one{problem.severity == Severity::error ? Advice::Kind::error : Advice::Kind::warning,
+               QString::fromStdString(problem.message),
+               {},
+               {}};
     if (problem.remedy.kind != Remedy::Kind::none) {
       one.action = QString::fromStdString(problem.remedy.label);
       one.act = [&document, problem] { document.applyRemedy(problem); };
@@ -257,40 +296,50 @@ void SettingsPage::refreshProblems() {
     advice.push_back(std::move(one));
   }
   if (document.isBlank())
-    advice.push_back({Advice::Kind::warning, QStringLiteral("Draw a network to see steps and costs."), QStringLiteral("Open Network"),
-                      [this] { context().go({.page = QStringLiteral("network")}); }});
-  else if (document.problems().empty()) advice.push_back({Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
+    advice.push_back({Advice::Kind::warning, QStringLiteral("Draw a network to see steps and costs."),
+                      QStringLiteral("Open Network"), [this] { context().go({.page = QStringLiteral("network")}); }});
+  else if (document.problems().empty())
+    advice.push_back(
+        {Advice::Kind::fine, QStringLiteral("The network, the data and the settings fit together."), {}, {}});
   if (m_index < document.project().training.updates.size()) {
     try {
       for (Advice& one : adviceInWords(document, m_index,
-                                     {.samples = m_rows, .steps = m_stepsPerEpoch > 0 ? m_preview->steps() : 0,
-                                      .warmupSteps = m_preview->warmupSteps(), .ranks = ranks(), .virtualRanks = ranks() > hostRanks()}))
+                                       {.samples = m_rows,
+                                       .steps = m_stepsPerEpoch > 0 ? m_preview->steps() : 0,
+                                       .warmupSteps = m_preview->warmupSteps(),
+                                       .ranks = ranks(),
+                                       .virtualRanks = ranks() > hostRanks()}))
         advice.push_back(std::move(one));
     } catch (const Error&) {
       // Not numbers: the problems above say where.
     }
   }
   if (document.project().training.validation.empty() && !document.isBlank())
-    advice.push_back({Advice::Kind::warning, QStringLiteral("There is no validation set: how well the network does on new samples will not be seen."),
-                      QStringLiteral("Open Data"), [this] { context().go({.page = QStringLiteral("data")}); }});
+    advice.push_back(
+        {Advice::Kind::warning,
+         QStringLiteral("There is no validation set: how well the network does on new samples will not be seen."),
+         QStringLiteral("Open Data"), [this] { context().go({.page = QStringLiteral("data")}); }});
   m_advice->setAdvice(advice);
 }
 
 void SettingsPage::countRows() {
   const ProjectDocument& document = *context().document;
   const auto& updates = document.project().training.updates;
-  const DatasetSpec* dataset = m_index < updates.size() ? document.project().dataset(updates[m_index].dataset) : nullptr;
+  const DatasetSpec* dataset =
+      m_index < updates.size() ? document.project().dataset(updates[m_index].dataset) : nullptr;
   if (!dataset) {
     m_counter.forget();
     m_rows = -1;
     m_rowsKey.clear();
     return;
   }
-  const QString path = datasetPath(document, *dataset), key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
+  const QString path = datasetPath(document, *dataset),
+                key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
   if (key == m_rowsKey) return;
   m_rowsKey = key;
   m_rows = -1;
-  m_counter.ask([this, csv = std::filesystem::path(path.toStdString()), spec = *dataset](const std::atomic<bool>&) -> NewestTask::Answer {
+  m_counter.ask([this, csv = std::filesystem::path(path.toStdString()),
+                 spec = *dataset](const std::atomic<bool>&) -> NewestTask::Answer {
     std::int64_t rows = -1;
     try {
       if (cacheIsFresh(csv)) rows = rowsOf(spec, openDataset(csv))->size();
@@ -323,7 +372,12 @@ bool SettingsPage::show(const Place& place) {
   m_differs->setChecked(false);
   if (m_update->focusField(field)) {
     // A page that was just made is laid out when this event is over.
-    QMetaObject::invokeMethod(this, [this, focused = QPointer<QWidget>(focusWidget())] { if (focused) m_scroll->ensureWidgetVisible(focused); }, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this,
+        [this, focused = QPointer<QWidget>(focusWidget())] {
+          if (focused) m_scroll->ensureWidgetVisible(focused);
+        },
+        Qt::QueuedConnection);
     return true;
   }
   for (Section& section : m_sections)
@@ -369,7 +423,9 @@ void SettingsPage::scrollTo(int section) {
   m_scroll->verticalScrollBar()->setValue(std::max(0, top - 12));
 }
 
-QList<QWidget*> SettingsPage::areas() const { return {m_list, m_scroll, m_preview}; }
+QList<QWidget*> SettingsPage::areas() const {
+  return {m_list, m_scroll, m_preview};
+}
 
 QJsonObject SettingsPage::saveLayout() const {
   QJsonArray sizes;

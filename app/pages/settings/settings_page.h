@@ -1,6 +1,6 @@
 #pragma once
-// What will this run do: batch, optimizer, schedule and every other setting of `training`, from the catalogue alone, beside the
-// learning rate over the whole run. What is typed holds at once; undo covers all.
+// What will this run do: batch, optimizer, schedule and every other setting of `training`, from the catalogue alone,
+// beside the learning rate over the whole run. What is typed holds at once; undo covers all.
 #include "app/page.h"
 #include "widgets/document/newest_task.h"
 
@@ -42,10 +42,10 @@ class SettingsPage : public Page {
   QWidget* makeForms();
   QWidget* makePreview();
   void makeActions();
-  void refresh();          // from the document
+  void refresh();  // from the document
   void refreshProblems();
-  void refreshPlan();      // steps, curve, facts
-  void countRows();        // in the background: only where the cache is fresh, so that nothing heavy begins by itself
+  void refreshPlan();  // steps, curve, facts
+  void countRows();    // in the background: only where the cache is fresh, so that nothing heavy begins by itself
   void applyFilter();
   void scrollTo(int section);
   std::int64_t batch() const;
@@ -72,7 +72,7 @@ class SettingsPage : public Page {
   QScrollArea* m_scroll;
   QSplitter* m_splitter;
   std::size_t m_index = 0;
-  std::int64_t m_rows = -1;  // of the training set; -1 = not known yet
+  std::int64_t m_rows = -1;          // of the training set; -1 = not known yet
   std::int64_t m_stepsPerEpoch = 0;  // 0 = not known
   QString m_rowsKey;
   NewestTask m_counter;

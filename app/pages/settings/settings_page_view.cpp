@@ -101,8 +101,9 @@ QWidget* SettingsPage::makeForms() {
     rows->addWidget(form);
     column->addWidget(widget);
     m_sections.push_back({section.title, widget, form});
-    connect(form, &PropertyForm::edited, this,
-            [this](const QString& key, const Json& value) { context().document->setSetting(key.toStdString(), value); });
+    connect(form, &PropertyForm::edited, this, [this](const QString& key, const Json& value) {
+      context().document->setSetting(key.toStdString(), value);
+    });
     connect(form, &PropertyForm::changedCountChanged, this, [this] { refreshPlan(); });
   }
   column->addStretch(1);  // takes all that is left, so that no section grows a gap

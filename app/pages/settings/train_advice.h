@@ -1,7 +1,7 @@
 #pragma once
-// Before you train: what stands in the way, what is worth a look, and what was found in order, each in words with its remedy.
+// Before you train: what stands in the way, what is worth a look, and what was found in order, each in words with its
+// remedy.
 #include <QWidget>
-
 #include <functional>
 #include <vector>
 

@@ -22,13 +22,16 @@ Json fieldsOf(const Json& named) {
 }
 
 std::string nameOf(const Json& named) {
-  return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>() : std::string();
+  return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>()
+                                                                                  : std::string();
 }
 
 Json withField(Json object, const QString& key, const Json& value) {
   if (!object.is_object()) object = Json::object();
-  if (value.is_null()) object.erase(key.toStdString());
-  else object[key.toStdString()] = value;
+  if (value.is_null())
+    object.erase(key.toStdString());
+  else
+    object[key.toStdString()] = value;
   return object;
 }
 
@@ -79,8 +82,11 @@ std::vector<FieldProblem> fieldProblems(const std::vector<Problem>& problems, co
   std::vector<FieldProblem> found;
   for (const Problem& problem : problems) {
     if (problem.field.rfind(prefix, 0) != 0) continue;
-    FieldProblem field{problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning,
-                       problem.field.substr(prefix.size()), problem.message, {}};
+    FieldProblem field{
+        problem.severity == Severity::error ? FieldProblem::Severity::error : FieldProblem::Severity::warning,
+        problem.field.substr(prefix.size()),
+        problem.message,
+        {}};
     if (problem.remedy.kind == Remedy::Kind::setField) field.remedy = problem.remedy.value;
     found.push_back(std::move(field));
   }
@@ -90,8 +96,12 @@ std::vector<FieldProblem> fieldProblems(const std::vector<Problem>& problems, co
 }  // namespace
 
 UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_rule(new ChoiceField), m_schedule(new ChoiceField),
-      m_optimizerForm(new PropertyForm(FormStyle::page)), m_scheduleForm(new PropertyForm(FormStyle::page)),
+    : QWidget(parent),
+      m_document(document),
+      m_rule(new ChoiceField),
+      m_schedule(new ChoiceField),
+      m_optimizerForm(new PropertyForm(FormStyle::page)),
+      m_scheduleForm(new PropertyForm(FormStyle::page)),
       m_warmupForm(new PropertyForm(FormStyle::page)) {
   for (const auto& [field, list] : {std::pair{&ruleField(), m_rule}, std::pair{&scheduleField(), m_schedule}})
     for (const Choice& choice : field->choices)
@@ -141,9 +151,12 @@ void UpdateForm::refresh() {
   m_rule->setCurrentIndex(optimizer ? m_rule->findData(QString::fromStdString(optimizer->entry.id)) : -1);
   m_schedule->setCurrentIndex(schedule ? m_schedule->findData(QString::fromStdString(schedule->entry.id)) : -1);
   const auto show = [this](PropertyForm* form, const Entry* entry, const Json& given, const char* what) {
-    if (!entry) form->clear();
-    else if (form->entry() != entry) form->setEntry(*entry, given, QStringLiteral("%1/%2").arg(what).arg(m_index));
-    else form->setGiven(given);
+    if (!entry)
+      form->clear();
+    else if (form->entry() != entry)
+      form->setEntry(*entry, given, QStringLiteral("%1/%2").arg(what).arg(m_index));
+    else
+      form->setGiven(given);
   };
   const Entry *rule = m_optimizerForm->entry(), *length = m_scheduleForm->entry();
   show(m_optimizerForm, optimizer ? &optimizer->entry : nullptr, fieldsOf(update.optimizer), "optimizer");
@@ -157,14 +170,18 @@ void UpdateForm::setFilter(const QString& words, bool changedOnly) {
   for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm}) form->setFilter(words, changedOnly);
   const bool all = words.isEmpty() && !changedOnly;
   const auto means = [&](const char* names, bool changed) {
-    return (words.isEmpty() || QString::fromLatin1(names).contains(words.trimmed(), Qt::CaseInsensitive)) && (changed || !changedOnly);
+    return (words.isEmpty() || QString::fromLatin1(names).contains(words.trimmed(), Qt::CaseInsensitive)) &&
+           (changed || !changedOnly);
   };
-  const bool rule = all || means("optimizer rule", ruleDiffers()), schedule = all || means("schedule then", scheduleDiffers());
+  const bool rule = all || means("optimizer rule", ruleDiffers()),
+             schedule = all || means("schedule then", scheduleDiffers());
   m_warmupForm->setVisible(m_warmupForm->visibleCount() > 0);  // else its heading stands over the next row
   m_ruleRow->setVisible(rule);
   m_scheduleRow->setVisible(schedule);
-  showStandard(m_ruleRow, changedOnly && ruleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().optimizer)) : QString());
-  showStandard(m_scheduleRow, changedOnly && scheduleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().schedule)) : QString());
+  showStandard(m_ruleRow,
+               changedOnly && ruleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().optimizer)) : QString());
+  showStandard(m_scheduleRow,
+               changedOnly && scheduleDiffers() ? QString::fromStdString(nameOf(defaultUpdate().schedule)) : QString());
   const bool optimizer = rule || m_optimizerForm->visibleCount() > 0;
   const bool length = schedule || m_scheduleForm->visibleCount() + m_warmupForm->visibleCount() > 0;
   m_optimizerSection->setVisible(optimizer);
@@ -174,18 +191,21 @@ void UpdateForm::setFilter(const QString& words, bool changedOnly) {
 
 bool UpdateForm::ruleDiffers() const {
   const auto& updates = m_document.project().training.updates;
-  const OptimizerDefinition* chosen = m_index < updates.size() ? findOptimizer(nameOf(updates[m_index].optimizer)) : nullptr;
+  const OptimizerDefinition* chosen =
+      m_index < updates.size() ? findOptimizer(nameOf(updates[m_index].optimizer)) : nullptr;
   return chosen && chosen != findOptimizer(nameOf(defaultUpdate().optimizer));
 }
 
 bool UpdateForm::scheduleDiffers() const {
   const auto& updates = m_document.project().training.updates;
-  const ScheduleDefinition* chosen = m_index < updates.size() ? findSchedule(nameOf(updates[m_index].schedule)) : nullptr;
+  const ScheduleDefinition* chosen =
+      m_index < updates.size() ? findSchedule(nameOf(updates[m_index].schedule)) : nullptr;
   return chosen && chosen != findSchedule(nameOf(defaultUpdate().schedule));
 }
 
 void UpdateForm::setProblems(const std::vector<Problem>& problems) {
-  const std::string prefix = m_document.project().training.updates.size() == 1 ? "training." : "training[" + std::to_string(m_index) + "].";
+  const std::string prefix =
+      m_document.project().training.updates.size() == 1 ? "training." : "training[" + std::to_string(m_index) + "].";
   m_optimizerForm->setProblems(fieldProblems(problems, prefix + "optimizer."));
   m_scheduleForm->setProblems(fieldProblems(problems, prefix + "schedule."));
   m_warmupForm->setProblems(fieldProblems(problems, prefix + "warmup."));
@@ -199,15 +219,23 @@ void UpdateForm::setWarmupHint(const QString& hint) {
 bool UpdateForm::focusField(const std::string& path) {
   const auto dot = path.find('.');
   const std::string group = path.substr(0, dot), key = dot == std::string::npos ? "" : path.substr(dot + 1);
-  if (group == "optimizer") return key == "name" || key.empty() ? (m_rule->setFocus(Qt::ShortcutFocusReason), true) : m_optimizerForm->focusField(key);
-  if (group == "schedule") return key == "name" || key.empty() ? (m_schedule->setFocus(Qt::ShortcutFocusReason), true) : m_scheduleForm->focusField(key);
+  if (group == "optimizer")
+    return key == "name" || key.empty() ? (m_rule->setFocus(Qt::ShortcutFocusReason), true)
+                                        : m_optimizerForm->focusField(key);
+  if (group == "schedule")
+    return key == "name" || key.empty() ? (m_schedule->setFocus(Qt::ShortcutFocusReason), true)
+                                        : m_scheduleForm->focusField(key);
   if (group == "warmup") return m_warmupForm->focusField(key.empty() ? "epochs" : key);
   return false;
 }
 
-int UpdateForm::optimizerChanged() const { return m_optimizerForm->changedCount() + (ruleDiffers() ? 1 : 0); }
+int UpdateForm::optimizerChanged() const {
+  return m_optimizerForm->changedCount() + (ruleDiffers() ? 1 : 0);
+}
 
-int UpdateForm::scheduleChanged() const { return m_scheduleForm->changedCount() + m_warmupForm->changedCount() + (scheduleDiffers() ? 1 : 0); }
+int UpdateForm::scheduleChanged() const {
+  return m_scheduleForm->changedCount() + m_warmupForm->changedCount() + (scheduleDiffers() ? 1 : 0);
+}
 
 void UpdateForm::setOptimizerField(const QString& key, const Json& value) {
   m_document.setOptimizer(m_index, withField(m_document.project().training.updates[m_index].optimizer, key, value));

@@ -1,7 +1,7 @@
 #pragma once
-// How one update of the training learns: optimizer, schedule, warm-up, which parameters. Forms from the catalogue alone.
+// How one update of the training learns: optimizer, schedule, warm-up, which parameters. Forms from the catalogue
+// alone.
 #include <QWidget>
-
 #include <cstddef>
 #include <vector>
 
@@ -21,11 +21,11 @@ class UpdateForm : public QWidget {
  public:
   explicit UpdateForm(ProjectDocument& document, QWidget* parent = nullptr);
   void setUpdate(std::size_t index);
-  void refresh();                                         // from the document
+  void refresh();  // from the document
   void setFilter(const QString& words, bool changedOnly);
   void setProblems(const std::vector<Problem>& problems);
   void setWarmupHint(const QString& hint);
-  bool focusField(const std::string& path);               // "optimizer.learning_rate"
+  bool focusField(const std::string& path);  // "optimizer.learning_rate"
   int changedCount() const { return optimizerChanged() + scheduleChanged(); }
   int optimizerChanged() const;  // the choice of the rule counts too
   int scheduleChanged() const;

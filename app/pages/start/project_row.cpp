@@ -43,10 +43,13 @@ ProjectRow::ProjectRow(Content content, QWidget* parent) : QAbstractButton(paren
                         layer ? QString::fromStdString(layer->entry.category) : QString()});
   }
   for (const Edge& edge : network.edges)
-    if (places.count(edge.from.node) && places.count(edge.to.node)) m_wires.emplace_back(places[edge.from.node], places[edge.to.node]);
+    if (places.count(edge.from.node) && places.count(edge.to.node))
+      m_wires.emplace_back(places[edge.from.node], places[edge.to.node]);
 }
 
-QSize ProjectRow::sizeHint() const { return {420, kHeight}; }
+QSize ProjectRow::sizeHint() const {
+  return {420, kHeight};
+}
 
 int ProjectRow::wordsWidth(int width) const {
   const QFontMetrics label(Theme::of(this).font(FontRole::label));
@@ -58,21 +61,36 @@ int ProjectRow::wordsWidth(int width) const {
 int ProjectRow::heightForWidth(int width) const {
   if (!m_content.sentence) return kHeight;
   const QFontMetrics label(Theme::of(this).font(FontRole::label));
-  const int words = label.boundingRect(QRect(0, 0, std::max(60, wordsWidth(width)), 1000), Qt::TextWordWrap, m_content.detail).height();
+  const int words =
+      label.boundingRect(QRect(0, 0, std::max(60, wordsWidth(width)), 1000), Qt::TextWordWrap, m_content.detail)
+          .height();
   return std::max(kHeight, kTitleBottom + words + 10);
 }
 
-void ProjectRow::enterEvent(QEnterEvent*) { update(); }
-void ProjectRow::leaveEvent(QEvent*) { update(); }
+void ProjectRow::enterEvent(QEnterEvent*) {
+  update();
+}
+void ProjectRow::leaveEvent(QEvent*) {
+  update();
+}
 
 void ProjectRow::keyPressEvent(QKeyEvent* event) {
   switch (event->key()) {
     case Qt::Key_Return:
-    case Qt::Key_Enter: click(); break;
-    case Qt::Key_Delete: Q_EMIT removeWanted(); break;
-    case Qt::Key_Down: focusNextChild(); break;
-    case Qt::Key_Up: focusPreviousChild(); break;
-    default: QAbstractButton::keyPressEvent(event);
+    case Qt::Key_Enter:
+      click();
+      break;
+    case Qt::Key_Delete:
+      Q_EMIT removeWanted();
+      break;
+    case Qt::Key_Down:
+      focusNextChild();
+      break;
+    case Qt::Key_Up:
+      focusPreviousChild();
+      break;
+    default:
+      QAbstractButton::keyPressEvent(event);
   }
 }
 
@@ -88,7 +106,8 @@ void ProjectRow::paintThumbnail(QPainter& painter, const QRectF& frame) const {
   const double scale = std::min({inside.width() / bounds.width(), inside.height() / bounds.height(), 0.12});
   const auto at = [&](QPointF place) { return inside.center() + (place - bounds.center()) * scale; };
   painter.setPen(QPen(theme.colour(Colour::axis), 1));
-  for (const auto& [from, to] : m_wires) painter.drawLine(at(m_blocks[static_cast<std::size_t>(from)].at), at(m_blocks[static_cast<std::size_t>(to)].at));
+  for (const auto& [from, to] : m_wires)
+    painter.drawLine(at(m_blocks[static_cast<std::size_t>(from)].at), at(m_blocks[static_cast<std::size_t>(to)].at));
   painter.setPen(Qt::NoPen);
   for (const Block& each : m_blocks) {
     const QSizeF size(std::max(5.0, 216 * scale), std::max(2.0, 40 * scale));
@@ -112,19 +131,26 @@ void ProjectRow::paintEvent(QPaintEvent*) {
   const int right = width() - kRight;
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
-  const int value = painter.fontMetrics().horizontalAdvance(m_content.value), moment = painter.fontMetrics().horizontalAdvance(m_content.moment);
+  const int value = painter.fontMetrics().horizontalAdvance(m_content.value),
+            moment = painter.fontMetrics().horizontalAdvance(m_content.moment);
   painter.drawText(QRect(right - value, 10, value, 20), Qt::AlignVCenter | Qt::AlignRight, m_content.value);
   painter.drawText(QRect(right - moment, 31, moment, 18), Qt::AlignVCenter | Qt::AlignRight, m_content.moment);
   if (m_content.status)
-    paintStatus(painter, *m_content.status, QRectF(right - value - 22, 13, 14, 14), theme.colour(statusColour(*m_content.status)), 0.12);
+    paintStatus(painter, *m_content.status, QRectF(right - value - 22, 13, 14, 14),
+                theme.colour(statusColour(*m_content.status)), 0.12);
   const int words = wordsWidth(width());
   painter.setFont(title);
   painter.setPen(ink);
-  painter.drawText(QRect(kWordsLeft, 10, words, 20), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.title, Qt::ElideRight, words));
+  painter.drawText(QRect(kWordsLeft, 10, words, 20), Qt::AlignVCenter,
+                   painter.fontMetrics().elidedText(m_content.title, Qt::ElideRight, words));
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
-  if (m_content.sentence) painter.drawText(QRect(kWordsLeft, kTitleBottom, words, height() - kTitleBottom), Qt::TextWordWrap, m_content.detail);
-  else painter.drawText(QRect(kWordsLeft, kTitleBottom, words, 18), Qt::AlignVCenter, painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
+  if (m_content.sentence)
+    painter.drawText(QRect(kWordsLeft, kTitleBottom, words, height() - kTitleBottom), Qt::TextWordWrap,
+                     m_content.detail);
+  else
+    painter.drawText(QRect(kWordsLeft, kTitleBottom, words, 18), Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
 }
 
 }  // namespace loom

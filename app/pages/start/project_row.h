@@ -15,9 +15,9 @@ class ProjectRow : public QAbstractButton {
   struct Content {
     QString title, detail, value, moment;
     std::optional<Status> status;
-    QString thumbnailOf;   // a .loom file: its drawing in small
+    QString thumbnailOf;  // a .loom file: its drawing in small
     bool missing = false;
-    bool sentence = false;   // the detail is words to be read: it wraps where a path is cut in its middle
+    bool sentence = false;  // the detail is words to be read: it wraps where a path is cut in its middle
   };
   explicit ProjectRow(Content content, QWidget* parent = nullptr);
   QSize sizeHint() const override;
@@ -41,7 +41,7 @@ class ProjectRow : public QAbstractButton {
     QPointF at;
     QString category;
   };
-  std::vector<Block> m_blocks;             // places of the nodes, and what they are
+  std::vector<Block> m_blocks;  // places of the nodes, and what they are
   std::vector<std::pair<int, int>> m_wires;
 };
 

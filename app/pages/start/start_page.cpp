@@ -60,7 +60,9 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
   connect(fresh, &Button::clicked, this, [this] { this->context().workspace->newProject(); });
   auto* open = new Button("folder", tr("Open..."), ButtonKind::outlined);
   connect(open, &Button::clicked, this, [this] {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open a project"), {}, tr("Projects (*.loom)") + ";;" + ProjectImport::filter() + ";;" + tr("All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open a project"), {},
+        tr("Projects (*.loom)") + ";;" + ProjectImport::filter() + ";;" + tr("All files (*)"));
     if (!path.isEmpty()) this->context().openProject(path);
   });
   head->addWidget(fresh);
@@ -93,12 +95,18 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
   auto* drop = makeLabel("hint", tr("Drop a .loom file, a CSV or a run folder anywhere here"));
   drop->setAlignment(Qt::AlignCenter);
   column->addWidget(drop);
-  connect(context.preferences, &Preferences::recentsChanged, this, [this] { if (isVisible()) rebuild(); });
-  const auto soon = [this] { if (isVisible()) QMetaObject::invokeMethod(this, &StartPage::rebuild, Qt::QueuedConnection); };
+  connect(context.preferences, &Preferences::recentsChanged, this, [this] {
+    if (isVisible()) rebuild();
+  });
+  const auto soon = [this] {
+    if (isVisible()) QMetaObject::invokeMethod(this, &StartPage::rebuild, Qt::QueuedConnection);
+  };
   connect(&context.workspace->launcher(), &Launcher::countsChanged, this, soon);
 }
 
-void StartPage::activated() { rebuild(); }
+void StartPage::activated() {
+  rebuild();
+}
 
 void StartPage::rebuild() {
   clear(m_recentRows);
@@ -113,16 +121,23 @@ void StartPage::rebuild() {
     const QFileInfo file(each.path);
     const QList<RunRecord> runs = context().store->runs(each.path);
     const auto live = std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return isLive(run.state); });
-    ProjectRow::Content content{.title = file.completeBaseName(), .detail = file.absolutePath(),
+    ProjectRow::Content content{.title = file.completeBaseName(),
+                                .detail = file.absolutePath(),
                                 .moment = formatMoment(static_cast<double>(each.opened.toSecsSinceEpoch())),
-                                .thumbnailOf = each.path, .missing = !file.exists()};
-    if (content.missing) content.detail = tr("%1 is not there any more").arg(each.path);
-    else if (live) content.value = tr("%1 running").arg(live), content.status = Status::running;
+                                .thumbnailOf = each.path,
+                                .missing = !file.exists()};
+    if (content.missing)
+      content.detail = tr("%1 is not there any more").arg(each.path);
+    else if (live)
+      content.value = tr("%1 running").arg(live), content.status = Status::running;
     else if (!runs.isEmpty()) {
       content.value = counted(runs.size(), tr("runs"));
       const RunRecord* best = nullptr;
       for (const RunRecord& run : runs)
-        if (std::isfinite(run.best) && (!best || (run.metric == best->metric && (context().runMetrics->better(run, run.metric) == Better::higher ? run.best > best->best : run.best < best->best))))
+        if (std::isfinite(run.best) &&
+            (!best || (run.metric == best->metric &&
+                       (context().runMetrics->better(run, run.metric) == Better::higher ? run.best > best->best
+                                                                                        : run.best < best->best))))
           best = &run;
       if (best) content.value += tr(", best %1").arg(context().runMetrics->text(*best, best->best));
     }
@@ -145,7 +160,8 @@ void StartPage::rebuild() {
     parts->addWidget(row, 1);
     auto* find = new Button(tr("Find..."), ButtonKind::link);
     connect(find, &Button::clicked, this, [this, path = each.path] {
-      const QString found = QFileDialog::getOpenFileName(this, tr("Where is %1?").arg(QFileInfo(path).fileName()), {}, tr("Projects (*.loom)"));
+      const QString found = QFileDialog::getOpenFileName(this, tr("Where is %1?").arg(QFileInfo(path).fileName()), {},
+                                                         tr("Projects (*.loom)"));
       if (found.isEmpty()) return;
       context().preferences->removeRecentProject(path);
       context().openProject(found);
@@ -159,7 +175,8 @@ void StartPage::rebuild() {
   m_recents->setVisible(!recents.isEmpty());
   bool first = true;
   for (const Sample& sample : samples()) {
-    const QString hint = recents.isEmpty() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
+    const QString hint =
+        recents.isEmpty() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
     auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path, .sentence = true});
     row->setObjectName("sample");
     connect(row, &ProjectRow::clicked, this, [this, path = sample.path] { context().openProject(path); });
@@ -167,7 +184,10 @@ void StartPage::rebuild() {
     first = false;
   }
   if (first) {
-    auto* none = makeLabel("hint", tr("There are none beside this program. They come with Gradloom's package, and a build of your own makes them with the target samples."), nullptr, Wrap::yes);
+    auto* none = makeLabel("hint",
+                           tr("There are none beside this program. They come with Gradloom's package, and a build of "
+                              "your own makes them with the target samples."),
+                           nullptr, Wrap::yes);
     none->setObjectName("no-samples");
     none->setContentsMargins(8, 8, 8, 0);
     m_sampleRows->addWidget(none);
@@ -188,8 +208,10 @@ QList<QWidget*> StartPage::areas() const {
 }
 
 void StartPage::keyPressEvent(QKeyEvent* event) {
-  if (event->key() == Qt::Key_Down && !areas().isEmpty()) areas().first()->setFocus(Qt::TabFocusReason);
-  else Page::keyPressEvent(event);
+  if (event->key() == Qt::Key_Down && !areas().isEmpty())
+    areas().first()->setFocus(Qt::TabFocusReason);
+  else
+    Page::keyPressEvent(event);
 }
 
 void StartPage::resizeEvent(QResizeEvent* event) {

@@ -50,10 +50,13 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
   // Where there is nothing to choose, it says where.
   m_resumeHere = new Button(tr("Resume here"), ButtonKind::link);
   m_resumeHere->setObjectName("resume-here");
-  m_resumeHere->setToolTip(tr("Brings its newest checkpoint and goes on from it on this machine; the run is this machine's from then on"));
+  m_resumeHere->setToolTip(
+      tr("Brings its newest checkpoint and goes on from it on this machine; the run is this machine's from then on"));
   m_resumeOn = new Button(tr("Resume on…"), ButtonKind::link);
   m_resumeOn->setObjectName("resume-on");
-  m_resumeOn->setToolTip(tr("Brings its newest checkpoint to another machine and goes on from it there; the run is that machine's from then on"));
+  m_resumeOn->setToolTip(
+      tr("Brings its newest checkpoint to another machine and goes on from it there; the run is that machine's from "
+         "then on"));
   m_copy = new Button(tr("Copy path"), ButtonKind::link);
   m_copy->setObjectName("copy-model-path");
   m_show = new Button(tr("Show folder"), ButtonKind::link);
@@ -95,7 +98,9 @@ ModelLine::ModelLine(AppContext& context, QWidget* parent) : QWidget(parent), m_
     refresh(m_run);
     QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_path).absolutePath()));
   });
-  connect(context.models, &Models::changed, this, [this](const QString& id) { if (id == m_run && isVisible()) refresh(id); });
+  connect(context.models, &Models::changed, this, [this](const QString& id) {
+    if (id == m_run && isVisible()) refresh(id);
+  });
   connect(context.models, &Models::failed, this, [this](const QString& id, const QString& sentence) {
     if (id == m_resumes) m_resumes.clear();
     if (id != m_run) return;
@@ -112,7 +117,10 @@ void ModelLine::chooseWhere() {
   menu->setObjectName("resume-places");
   menu->setAttribute(Qt::WA_DeleteOnClose);
   const auto offer = [&](const QString& host) {
-    if (host != ran) menu->addAction(m_context.workspace->hostName(host), this, [this, host, id = m_run] { if (id == m_run) resumeOn(host); });
+    if (host != ran)
+      menu->addAction(m_context.workspace->hostName(host), this, [this, host, id = m_run] {
+        if (id == m_run) resumeOn(host);
+      });
   };
   offer({});
   for (const Host& each : m_context.hosts->store().hosts()) offer(each.id);
@@ -148,12 +156,16 @@ void ModelLine::refresh(const QString& run) {
   const bool behind =
       m_bestStep >= 0 && record && isLive(record->state) && record->metricOfValidation && record->bestStep > m_bestStep;
   m_title->setText(place.best ? tr("Best model") : tr("Model"));
-  QString text = comes    ? tr("Comes with the first checkpoint")
-                 : behind ? tr("still of step %1, %2").arg(formatCount(static_cast<double>(m_bestStep)), models.sentence(run))
-                          : models.sentence(run);
+  QString text =
+      comes    ? tr("Comes with the first checkpoint")
+      : behind ? tr("still of step %1, %2").arg(formatCount(static_cast<double>(m_bestStep)), models.sentence(run))
+               : models.sentence(run);
   const bool fetching = models.isFetching(run);
-  if (fetching) text = models.share(run) < 0 ? tr("Is being fetched") : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
-  else if (!m_fault.isEmpty()) text = m_fault;
+  if (fetching)
+    text = models.share(run) < 0 ? tr("Is being fetched")
+                                 : tr("Is being fetched: %1 %").arg(std::floor(models.share(run) * 100));
+  else if (!m_fault.isEmpty())
+    text = m_fault;
   // A path may break behind each of its parts.
   m_place->setText(text.replace('/', QStringLiteral("/\u200b")));
   m_place->setToolTip(m_path);

@@ -1,5 +1,6 @@
 #pragma once
-// Where is my model? The best checkpoint of a run: its path here, or where it lies on its host and the click that brings it.
+// Where is my model? The best checkpoint of a run: its path here, or where it lies on its host and the click that
+// brings it.
 #include <QWidget>
 
 #include "app/page.h"

@@ -17,7 +17,11 @@ constexpr int kRateDigits = 3;
 }  // namespace
 
 RateCard::RateCard(double now, QWidget* window)
-    : Popover(window), m_value(new NumberField(NumberField::Kind::real)), m_change(new Button(tr("Change"), ButtonKind::tinted)), m_hint(new QLabel), m_now(now) {
+    : Popover(window),
+      m_value(new NumberField(NumberField::Kind::real)),
+      m_change(new Button(tr("Change"), ButtonKind::tinted)),
+      m_hint(new QLabel),
+      m_now(now) {
   setObjectName("rate-card");
   auto* title = new QLabel(tr("Learning rate"));
   title->setProperty("kind", "heading");

@@ -16,7 +16,8 @@ constexpr int kLeastCurve = 112;
 
 }  // namespace
 
-RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_context(context), m_stack(new ChartStack) {
+RunCurves::RunCurves(AppContext& context, QWidget* parent)
+    : QWidget(parent), m_context(context), m_stack(new ChartStack) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(12, 4, 8, 4);
   column->addWidget(m_stack);
@@ -35,7 +36,8 @@ RunCurves::RunCurves(AppContext& context, QWidget* parent) : QWidget(parent), m_
   m_stack->setCaption([this](double x) -> ChartStack::Caption {
     const CaptionAnswer* const at = m_caption ? m_caption->ask({m_stack->axis()->unit(), x}) : nullptr;
     if (!at) return {};
-    return {tr("Step %1").arg(formatCount(static_cast<double>(at->step))), tr("epoch %1, %2").arg(QString::number(at->epoch, 'f', 1), formatClock(at->time))};
+    return {tr("Step %1").arg(formatCount(static_cast<double>(at->step))),
+            tr("epoch %1, %2").arg(QString::number(at->epoch, 'f', 1), formatClock(at->time))};
   });
   connect(m_stack, &ChartStack::smoothingRequested, this, &RunCurves::smoothingRequested);
   connect(m_loss, &LineChart::drawn, this, &RunCurves::shown);
@@ -52,7 +54,9 @@ void RunCurves::setRun(const QString& id) {
     const std::int64_t step = curves.stepOf(toAxis(asked.unit), asked.x);
     return CaptionAnswer{step, curves.xOf(Axis::epoch, step), curves.xOf(Axis::time, step)};
   };
-  m_caption = id.isEmpty() ? nullptr : std::make_unique<StoreQuestion<CaptionAsked, CaptionAnswer>>(*m_context.store, id, place, [this] { m_stack->placeTooltip(); });
+  m_caption = id.isEmpty() ? nullptr
+                           : std::make_unique<StoreQuestion<CaptionAsked, CaptionAnswer>>(
+                                 *m_context.store, id, place, [this] { m_stack->placeTooltip(); });
   m_stack->axis()->setCursor({});
   m_stack->axis()->follow();
   eventsAdded();
@@ -82,14 +86,24 @@ void RunCurves::setLines() {
   const auto has = [this](const std::string& name) { return m_outline.has(name); };
   if (names == m_names && !names.empty()) return;
   m_names = names;
-  const auto source = [&](const std::string& series) { return std::make_shared<StoreSeries>(*m_context.store, m_run, series); };
+  const auto source = [&](const std::string& series) {
+    return std::make_shared<StoreSeries>(*m_context.store, m_run, series);
+  };
   const auto pair = [&](const std::string& metric, ValueKind training, ValueKind validation) {
     std::vector<ChartLine> lines;
     if (has("training." + metric))
-      lines.push_back({.id = "training", .name = tr("training"), .colour = kTrainingColour, .source = source("training." + metric), .value = training});
+      lines.push_back({.id = "training",
+                       .name = tr("training"),
+                       .colour = kTrainingColour,
+                       .source = source("training." + metric),
+                       .value = training});
     if (has("validation." + metric))
-      lines.push_back({.id = "validation", .name = tr("validation"), .kind = LineKind::validation, .colour = kValidationColour,
-                       .source = source("validation." + metric), .value = validation});
+      lines.push_back({.id = "validation",
+                       .name = tr("validation"),
+                       .kind = LineKind::validation,
+                       .colour = kValidationColour,
+                       .source = source("validation." + metric),
+                       .value = validation});
     return lines;
   };
   m_loss->setLines(pair("loss", ValueKind::loss, ValueKind::loss));
@@ -108,24 +122,40 @@ void RunCurves::setLines() {
   m_metric->setTitle(metric.isEmpty() ? tr("Accuracy") : titleOfMetric(metric), fraction ? "%" : QString());
   m_metric->setValueKind(kind);
   m_metric->setBetter(run ? m_context.runMetrics->better(*run, metric) : Better::lower);
-  m_metric->setLines(metric.isEmpty() ? std::vector<ChartLine>() : pair(m_metricName, fraction ? ValueKind::training : kind, kind));
+  m_metric->setLines(metric.isEmpty() ? std::vector<ChartLine>()
+                                      : pair(m_metricName, fraction ? ValueKind::training : kind, kind));
   m_metric->setVisible(names.empty() || !metric.isEmpty());
 
   std::vector<ChartLine> rate;
   if (has(series::kRate))
-    rate.push_back({.id = "rate", .name = tr("rate"), .kind = LineKind::plain, .ink = Colour::text2, .source = source(series::kRate), .value = ValueKind::rate});
+    rate.push_back({.id = "rate",
+                    .name = tr("rate"),
+                    .kind = LineKind::plain,
+                    .ink = Colour::text2,
+                    .source = source(series::kRate),
+                    .value = ValueKind::rate});
   m_rate->setLines(std::move(rate));
   std::vector<ChartLine> time;
   const bool data = has(series::kDataMilliseconds);
   if (has(series::kMilliseconds)) {
     std::shared_ptr<const SeriesSource> compute = source(series::kMilliseconds);
-    if (data) compute = std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, series::kDataMilliseconds);
-    time.push_back({.id = "compute", .name = tr("compute"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.compute; },
-                    .source = compute, .value = ValueKind::milliseconds});
+    if (data)
+      compute =
+          std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, series::kDataMilliseconds);
+    time.push_back({.id = "compute",
+                    .name = tr("compute"),
+                    .kind = LineKind::stacked,
+                    .special = [](const Palette& palette) { return palette.compute; },
+                    .source = compute,
+                    .value = ValueKind::milliseconds});
   }
   if (data)
-    time.push_back({.id = "data", .name = tr("data"), .kind = LineKind::stacked, .special = [](const Palette& palette) { return palette.dataWait; },
-                    .source = source(series::kDataMilliseconds), .value = ValueKind::milliseconds});
+    time.push_back({.id = "data",
+                    .name = tr("data"),
+                    .kind = LineKind::stacked,
+                    .special = [](const Palette& palette) { return palette.dataWait; },
+                    .source = source(series::kDataMilliseconds),
+                    .value = ValueKind::milliseconds});
   m_time->setLines(std::move(time));
 }
 
@@ -141,7 +171,9 @@ void RunCurves::setRange() {
   }
   const XUnit unit = axis.unit();
   const bool live = isLive(run->state) || run->state == RunState::queued;
-  m_loss->setEmptyText(run->state == RunState::queued ? tr("Waits for the run before it") : isLive(run->state) ? tr("Its first step is on the way") : tr("Ended before its first step"));
+  m_loss->setEmptyText(run->state == RunState::queued ? tr("Waits for the run before it")
+                       : isLive(run->state)           ? tr("Its first step is on the way")
+                                                      : tr("Ended before its first step"));
   if (!m_known) m_loss->setEmptyText({});
   const std::optional<double> known = placeOf(run->step);
   if (!known) return;  // it is being read: what stood there stands
@@ -151,9 +183,12 @@ void RunCurves::setRange() {
   double to = m_outline.loss && m_outline.lastStep > run->step ? m_outline.loss->second : edge;
   // What is still to come stands there for a run that goes on; one that failed ends where it ended.
   if (live || run->state == RunState::stopped) {
-    if (unit == XUnit::step) to = std::max(to, static_cast<double>(run->stepsTotal));
-    else if (unit == XUnit::epoch) to = std::max(to, run->epochs);
-    else if (run->progress() > 0) to = std::max(to, from + (edge - from) / run->progress());
+    if (unit == XUnit::step)
+      to = std::max(to, static_cast<double>(run->stepsTotal));
+    else if (unit == XUnit::epoch)
+      to = std::max(to, run->epochs);
+    else if (run->progress() > 0)
+      to = std::max(to, from + (edge - from) / run->progress());
   }
   axis.setFull({from, to > from ? to : from + 1});
   axis.setLiveEdge(live && run->step > 0 ? std::optional<double>(edge) : std::nullopt);
@@ -178,9 +213,10 @@ void RunCurves::setBest() {
   const std::optional<double> place = run && run->bestStep >= 0 ? placeOf(run->bestStep) : std::nullopt;
   std::optional<BestMark> best;
   if (place && run->metricOfValidation && run->metric.toStdString() == m_metricName)
-    best = BestMark{"validation", *place, run->best,
-                    tr("best %1, epoch %2").arg(m_context.runMetrics->number(*run, run->best),
-                                                QString::number(std::round(run->bestEpoch * 10) / 10))};
+    best = BestMark{
+        "validation", *place, run->best,
+        tr("best %1, epoch %2")
+            .arg(m_context.runMetrics->number(*run, run->best), QString::number(std::round(run->bestEpoch * 10) / 10))};
   m_metric->setBest(best);
 }
 
@@ -199,12 +235,14 @@ void RunCurves::eventsAdded() {
       const auto step = event.body.find("step");
       if (event.kind == "started" && event.attempt > 1) {
         const auto from = event.body.find("resumed_from");
-        if (from != event.body.end() && from->is_number()) m_flags.push_back({from->get<std::int64_t>(), tr("resumed"), "resume"});
+        if (from != event.body.end() && from->is_number())
+          m_flags.push_back({from->get<std::int64_t>(), tr("resumed"), "resume"});
       } else if (event.kind == "control" && step != event.body.end() && step->is_number()) {
         const std::string command = event.body.value("command", std::string());
         const auto value = event.body.find("value");
         if (command == "learning_rate" && value != event.body.end() && value->is_number())
-          m_flags.push_back({step->get<std::int64_t>(), tr("rate %1").arg(formatRate(value->get<double>())), "schedule"});
+          m_flags.push_back(
+              {step->get<std::int64_t>(), tr("rate %1").arg(formatRate(value->get<double>())), "schedule"});
       }
     }
   ask();
@@ -216,9 +254,15 @@ void RunCurves::setUnit(XUnit unit) {
   pointsAdded();
 }
 
-void RunCurves::setSmoothing(double weight) { m_stack->setSmoothing(weight); }
-void RunCurves::setLogarithmicLoss(bool on) { m_loss->setLogarithmic(on); }
-void RunCurves::follow() { m_stack->axis()->follow(); }
+void RunCurves::setSmoothing(double weight) {
+  m_stack->setSmoothing(weight);
+}
+void RunCurves::setLogarithmicLoss(bool on) {
+  m_loss->setLogarithmic(on);
+}
+void RunCurves::follow() {
+  m_stack->axis()->follow();
+}
 
 void RunCurves::goToBest() {
   const RunRecord* const run = m_context.store->find(m_run);
@@ -226,12 +270,16 @@ void RunCurves::goToBest() {
   if (const auto x = placeOf(run->bestStep)) m_stack->axis()->setCursor(*x);
 }
 
-std::int64_t RunCurves::points() const { return m_loss->shownPoints(); }
+std::int64_t RunCurves::points() const {
+  return m_loss->shownPoints();
+}
 
 QString RunCurves::words() const {
   const std::int64_t points = m_loss->shownPoints();
   if (points == 0) return {};
-  if (m_loss->everyPointShown()) return points == 1 ? tr("Its one point is shown") : tr("All %1 points shown, 0 folded").arg(formatCount(static_cast<double>(points)));
+  if (m_loss->everyPointShown())
+    return points == 1 ? tr("Its one point is shown")
+                       : tr("All %1 points shown, 0 folded").arg(formatCount(static_cast<double>(points)));
   return tr("%1 points folded into %2 columns, minimum and maximum kept")
       .arg(formatCount(static_cast<double>(points)), formatCount(static_cast<double>(m_loss->shownColumns())));
 }

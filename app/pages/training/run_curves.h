@@ -19,9 +19,9 @@ class RunCurves : public QWidget {
   explicit RunCurves(AppContext& context, QWidget* parent = nullptr);
 
   void setRun(const QString& id);
-  void pointsAdded();                 // new ones are drawn with the next frame
-  void runChanged();                  // its state decides where the axis ends and what an empty chart says
-  void eventsAdded();                 // flags
+  void pointsAdded();  // new ones are drawn with the next frame
+  void runChanged();   // its state decides where the axis ends and what an empty chart says
+  void eventsAdded();  // flags
   void setUnit(XUnit unit);
   void setSmoothing(double weight);
   void setLogarithmicLoss(bool on);
@@ -31,7 +31,7 @@ class RunCurves : public QWidget {
   LineChart& loss() const { return *m_loss; }
   LineChart& metric() const { return *m_metric; }
   std::int64_t points() const;
-  QString words() const;              // "All 812 steps shown", "1.2 M points folded into 2,848 columns"
+  QString words() const;  // "All 812 steps shown", "1.2 M points folded into 2,848 columns"
 
  Q_SIGNALS:
   void smoothingRequested(double weight);
@@ -52,7 +52,7 @@ class RunCurves : public QWidget {
     std::int64_t step = 0;
     double epoch = 0, time = 0;
   };
-  void ask();                         // what the store knows of the run; while it is read, what it last knew
+  void ask();  // what the store knows of the run; while it is read, what it last knew
   std::optional<double> placeOf(std::int64_t step) const;  // on the axis; nothing while it is read
   void setLines();
   void setRange();
@@ -62,10 +62,10 @@ class RunCurves : public QWidget {
   QString m_run;
   std::unique_ptr<OutlineQuestion> m_question;
   std::unique_ptr<StoreQuestion<CaptionAsked, CaptionAnswer>> m_caption;  // of the cursor
-  RunOutline m_outline;               // for m_known
-  std::optional<XUnit> m_known;       // nothing: it is being read
+  RunOutline m_outline;                                                   // for m_known
+  std::optional<XUnit> m_known;                                           // nothing: it is being read
   std::vector<Flag> m_flags;
-  std::vector<std::string> m_names;   // of series that the lines were made for
+  std::vector<std::string> m_names;  // of series that the lines were made for
   std::string m_metricName;
   ChartStack* m_stack;
   LineChart *m_loss, *m_metric, *m_rate, *m_time;

@@ -39,7 +39,8 @@ EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& k
   const Json& body = event.body;
   const QString step = formatCount(numberOf(body, "step"));
   if (event.kind == "checkpoint")
-    return {body.value("best", Json()) == Json(true) ? QObject::tr("Best so far, checkpoint at step %1").arg(step) : QObject::tr("Checkpoint at step %1").arg(step),
+    return {body.value("best", Json()) == Json(true) ? QObject::tr("Best so far, checkpoint at step %1").arg(step)
+                                                     : QObject::tr("Checkpoint at step %1").arg(step),
             "save", Colour::text2};
   if (event.kind == "validation") {
     QString value;
@@ -48,13 +49,17 @@ EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& k
       if (own != metrics->end() && own->is_number()) value = kinds.text(run, own->get<double>());
     }
     if (value.isEmpty()) value = QObject::tr("loss %1").arg(formatLoss(numberOf(body, "loss")));
-    return {QObject::tr("Validation %1: %2").arg(std::round(numberOf(body, "epoch") * 10) / 10).arg(value), "status-ok", Colour::ok};
+    return {QObject::tr("Validation %1: %2").arg(std::round(numberOf(body, "epoch") * 10) / 10).arg(value), "status-ok",
+            Colour::ok};
   }
   if (event.kind == "started")
-    return {event.attempt > 1 ? QObject::tr("Resumed, attempt %1").arg(event.attempt) : QObject::tr("Started on %1").arg(textOf(body, "device")), "play", Colour::text2};
+    return {event.attempt > 1 ? QObject::tr("Resumed, attempt %1").arg(event.attempt)
+                              : QObject::tr("Started on %1").arg(textOf(body, "device")),
+            "play", Colour::text2};
   if (event.kind == "control") {
     const QString command = textOf(body, "command");
-    if (command == "learning_rate") return {QObject::tr("Rate set to %1").arg(formatRate(numberOf(body, "value"))), "schedule", Colour::text2};
+    if (command == "learning_rate")
+      return {QObject::tr("Rate set to %1").arg(formatRate(numberOf(body, "value"))), "schedule", Colour::text2};
     if (command == "stop_after_epoch") return {QObject::tr("Stops after this epoch"), "stop-after", Colour::text2};
     return {QObject::tr("Told to %1").arg(command), "stop", Colour::text2};
   }
@@ -162,8 +167,10 @@ void RunFacts::setForm(Form form) {
   // Below the figures, whichever form they have.
   m_sections->removeWidget(m_model);
   layout()->removeWidget(m_model);
-  if (form == Form::column) m_sections->insertWidget(kModelPlace, m_model);
-  else static_cast<QVBoxLayout*>(layout())->addWidget(m_model);
+  if (form == Form::column)
+    m_sections->insertWidget(kModelPlace, m_model);
+  else
+    static_cast<QVBoxLayout*>(layout())->addWidget(m_model);
   m_model->setContentsMargins(0, 0, 0, form == Form::strip ? 8 : 0);
 }
 
@@ -172,12 +179,14 @@ void RunFacts::refresh(const RunRecord* run) {
   const bool fraction = run && m_context.runMetrics->kind(*run) == ValueKind::accuracy;
   const bool measured = run && run->bestStep >= 0;
   const QString metric = run && !run->metric.isEmpty() ? titleOfMetric(run->metric).toLower() : tr("accuracy");
-  const QString bestName = run && !run->metricOfValidation && measured ? tr("Best training %1").arg(metric) : tr("Best validation %1").arg(metric);
+  const QString bestName = run && !run->metricOfValidation && measured ? tr("Best training %1").arg(metric)
+                                                                       : tr("Best validation %1").arg(metric);
   const QString bestValue = measured ? m_context.runMetrics->number(*run, run->best) : none;
   m_bestName->setText(bestName);
   m_bestValue->setText(bestValue);
   m_bestUnit->setVisible(measured && fraction);
-  const QString when = measured && std::isfinite(run->bestEpoch) ? tr("epoch %1").arg(std::round(run->bestEpoch * 10) / 10) : QString();
+  const QString when =
+      measured && std::isfinite(run->bestEpoch) ? tr("epoch %1").arg(std::round(run->bestEpoch * 10) / 10) : QString();
   const bool written = run && (!isLive(run->state) || m_model->bestStep() >= run->bestStep);
   m_bestWhen->setText(when.isEmpty() ? QString()
                                      : when + (!run->metricOfValidation ? QString()
@@ -186,10 +195,17 @@ void RunFacts::refresh(const RunRecord* run) {
   m_bestWhen->setAlignment(Qt::AlignRight);
   m_bestWhen->setObjectName("best-when");
   const auto number = [&](bool known, const QString& text) { return known ? text : none; };
-  const QString step = number(run && run->step > 0, run ? run->stepsTotal ? tr("%1 of %2").arg(formatCount(static_cast<double>(run->step)), formatCount(static_cast<double>(run->stepsTotal)))
-                                                                           : formatCount(static_cast<double>(run->step)) : QString());
-  const QString epoch = number(run && run->step > 0, run ? run->epochs > 0 ? tr("%1 of %2").arg(QString::number(run->epoch, 'f', 1), formatCount(run->epochs))
-                                                                            : QString::number(run->epoch, 'f', 1) : QString());
+  const QString step =
+      number(run && run->step > 0, run ? run->stepsTotal ? tr("%1 of %2")
+                                                               .arg(formatCount(static_cast<double>(run->step)),
+                                                                    formatCount(static_cast<double>(run->stepsTotal)))
+                                                         : formatCount(static_cast<double>(run->step))
+                                       : QString());
+  const QString epoch =
+      number(run && run->step > 0,
+             run ? run->epochs > 0 ? tr("%1 of %2").arg(QString::number(run->epoch, 'f', 1), formatCount(run->epochs))
+                                   : QString::number(run->epoch, 'f', 1)
+                 : QString());
   const double left = run && run->state == RunState::running ? secondsLeft(*run) : std::nan("");
   const QString leftText = number(std::isfinite(left), formatDuration(left));
   m_step->setText(step);
@@ -199,9 +215,13 @@ void RunFacts::refresh(const RunRecord* run) {
   m_left->setText(leftText);
   // The pace of this attempt: samples of the steps that were logged over their time.
   const bool paced = run && run->duration > 0 && run->step > 0 && run->batch > 0;
-  m_rate->setText(number(paced, run ? formatThroughput(static_cast<double>(run->step) * static_cast<double>(run->batch) / run->duration, tr("samples")) : QString()));
+  m_rate->setText(number(
+      paced, run ? formatThroughput(static_cast<double>(run->step) * static_cast<double>(run->batch) / run->duration,
+                                    tr("samples"))
+                 : QString()));
   m_batch->setText(number(run && run->batch > 0, run ? formatCount(static_cast<double>(run->batch)) : QString()));
-  m_parameters->setText(number(run && run->parameters > 0, run ? formatCount(static_cast<double>(run->parameters)) : QString()));
+  m_parameters->setText(
+      number(run && run->parameters > 0, run ? formatCount(static_cast<double>(run->parameters)) : QString()));
   m_device->setText(number(run && !run->device.isEmpty(), run ? run->device : QString()));
   const QString names[] = {bestName, tr("Step"), tr("Epoch"), tr("Time left")};
   const QString values[] = {measured && fraction ? formatPercent(run->best) : bestValue, step, epoch, leftText};

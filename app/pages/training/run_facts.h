@@ -1,6 +1,6 @@
 #pragma once
-// What the run is at: best metric, step, epoch, time, rate, and what happened last. A column at the right, or a strip of four
-// figures above the charts where the window is narrow.
+// What the run is at: best metric, step, epoch, time, rate, and what happened last. A column at the right, or a strip
+// of four figures above the charts where the window is narrow.
 #include <QFrame>
 
 #include "app/page.h"

@@ -13,7 +13,7 @@ class RunLog : public QPlainTextEdit {
  public:
   explicit RunLog(AppContext& context, QWidget* parent = nullptr);
   void setRun(const QString& id);
-  void refresh();   // reads on; cheap when nothing came
+  void refresh();  // reads on; cheap when nothing came
 
  private:
   AppContext& m_context;

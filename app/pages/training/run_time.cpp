@@ -118,9 +118,15 @@ void RunTime::setRun(const QString& id) {
   display(m_context.store->find(m_run) ? measuredStep(*m_context.store, m_run) : std::nullopt);
 }
 
-void RunTime::setByOperation(bool byOperation) { m_by->setCurrent(byOperation ? 1 : 0); }
-bool RunTime::byOperation() const { return m_by->current() == 1; }
-bool RunTime::dividedByOperation() const { return byOperation() && !m_step->operations.empty(); }
+void RunTime::setByOperation(bool byOperation) {
+  m_by->setCurrent(byOperation ? 1 : 0);
+}
+bool RunTime::byOperation() const {
+  return m_by->current() == 1;
+}
+bool RunTime::dividedByOperation() const {
+  return byOperation() && !m_step->operations.empty();
+}
 
 void RunTime::refresh() {
   if (!m_context.store->find(m_run)) return display({});
@@ -155,7 +161,8 @@ QList<RunTime::Row> RunTime::rows() const {
       rows.append({tr("Update of the weights"), m_step->update, predicted ? predicted->update : -1, false});
   }
   // Between stages: waiting for the other threads and for data, packing weights.
-  if (m_step->step > m_step->computed()) rows.append({tr("Between stages"), m_step->step - m_step->computed(), -1, false});
+  if (m_step->step > m_step->computed())
+    rows.append({tr("Between stages"), m_step->step - m_step->computed(), -1, false});
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.measured > b.measured; });
   return rows;
 }
@@ -180,7 +187,8 @@ void RunTime::fill() {
                        .arg(counted(m_step->steps, tr("steps")))
                        .arg(m_step->lastStep)
                        .arg(host.isEmpty() ? tr("this machine") : m_context.workspace->hostName(host));
-  if (m_step->predicted && !m_step->predicted->from.isEmpty()) detail += tr("; predicted %1").arg(m_step->predicted->from);
+  if (m_step->predicted && !m_step->predicted->from.isEmpty())
+    detail += tr("; predicted %1").arg(m_step->predicted->from);
   m_detail->setText(detail);
   const QString chosen = m_table->currentRow() >= 0 ? m_table->item(m_table->currentRow(), kName)->text() : QString();
   m_table->setAccessibleName(dividedByOperation() ? tr("Time of a step by operation") : tr("Time of a step by layer"));
@@ -228,7 +236,8 @@ void RunTime::open(int row) {
   for (const Network& network : m_context.document->project().networks)
     if (network.find(node)) {
       showOnCanvas();
-      m_context.go({.page = "network", .network = QString::fromStdString(network.name), .node = QString::fromStdString(node)});
+      m_context.go(
+          {.page = "network", .network = QString::fromStdString(network.name), .node = QString::fromStdString(node)});
       return;
     }
 }

@@ -32,7 +32,7 @@
 namespace loom {
 namespace {
 
-constexpr int kSoonMs = 66;      // of the header and the facts; curves have their own clock
+constexpr int kSoonMs = 66;  // of the header and the facts; curves have their own clock
 constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kTimeTab = 3;      // behind curves, log, settings
@@ -68,7 +68,8 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   curves->viewport()->setAutoFillBackground(false);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
-  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings, m_time = new RunTime(context)}) m_views->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings, m_time = new RunTime(context)})
+    m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
   auto* line = hairline(Qt::Vertical);
@@ -169,7 +170,9 @@ void TrainingPage::refresh() {
     if (run->state == RunState::running && run->step == 0) words = tr("Preparing");
     if (run->state == RunState::queued && context().launcher->waiting() > 0) words = tr("Queued");
     // What a host does before the first point: "Uploading training: 12 of 61 MiB".
-    if (const JobStage stage = context().launcher->stage(m_run); run->step == 0 && isLive(run->state) && !stage.sentence.isEmpty()) words = stage.sentence;
+    if (const JobStage stage = context().launcher->stage(m_run);
+        run->step == 0 && isLive(run->state) && !stage.sentence.isEmpty())
+      words = stage.sentence;
     const bool doubtful = !context().launcher->doubt(m_run).isEmpty();
     if (doubtful) words = tr("Not known how it goes");
     m_state->setStatus(doubtful ? Status::warning : statusOf(run->state), words);
@@ -178,8 +181,11 @@ void TrainingPage::refresh() {
     for (qsizetype i = 0; i < all.size(); ++i)
       if (all[i].id == m_run) number = i + 1;
     const QString host = context().runHosts->hostOf(*run);
-    QStringList parts{tr("Run %1").arg(number) + (host.isEmpty() ? tr(" on this machine") : tr(" on %1").arg(context().workspace->hostName(host)))};
-    if (const auto seed = run->settings.find("seed"); seed != run->settings.end()) parts << tr("seed %1").arg(QString::fromStdString(seed->dump()));
+    QStringList parts{tr("Run %1").arg(number) + (host.isEmpty()
+                                                      ? tr(" on this machine")
+                                                      : tr(" on %1").arg(context().workspace->hostName(host)))};
+    if (const auto seed = run->settings.find("seed"); seed != run->settings.end())
+      parts << tr("seed %1").arg(QString::fromStdString(seed->dump()));
     if (run->attempt > 1) parts << tr("attempt %1").arg(run->attempt);
     if (run->started > 0) parts << tr("started %1").arg(formatClock(run->started));
     m_place->setText(parts.join(", "));
@@ -200,8 +206,10 @@ void TrainingPage::refresh() {
     m_curves->pointsAdded();
   }
   if (m_tabs->currentIndex() == 1) m_logView->refresh();
-  if (m_eventsCame && isVisible() && !m_soon.isActive()) m_soon.start(kEventsMs);
-  else if (m_soon.interval() != kSoonMs) m_soon.setInterval(kSoonMs);
+  if (m_eventsCame && isVisible() && !m_soon.isActive())
+    m_soon.start(kEventsMs);
+  else if (m_soon.interval() != kSoonMs)
+    m_soon.setInterval(kSoonMs);
   const bool ticks = run && isLive(run->state) && isVisible();
   if (ticks != m_second.isActive()) ticks ? m_second.start() : m_second.stop();
 }
@@ -222,7 +230,8 @@ void TrainingPage::openRateCard() {
   auto* card = new RateCard(now, window());
   card->setAttribute(Qt::WA_DeleteOnClose);
   m_card = card;
-  connect(card, &RateCard::wanted, this, [this](double rate) { carryOut([&] { context().launcher->setLearningRate(m_run, rate); }); });
+  connect(card, &RateCard::wanted, this,
+          [this](double rate) { carryOut([&] { context().launcher->setLearningRate(m_run, rate); }); });
   card->openAt(m_rate);
 }
 
@@ -232,7 +241,9 @@ void TrainingPage::activated() {
   refresh();
 }
 
-void TrainingPage::deactivated() { m_second.stop(); }
+void TrainingPage::deactivated() {
+  m_second.stop();
+}
 
 bool TrainingPage::show(const Place& place) {
   if (!place.run.isEmpty()) showRun(place.run);
@@ -244,11 +255,15 @@ void TrainingPage::toggleInspector() {
 }
 
 QList<QWidget*> TrainingPage::areas() const {
-  return {m_name, m_tabs, m_tabs->currentIndex() == 0 ? static_cast<QWidget*>(&m_curves->loss()) : m_views->currentWidget()};
+  return {m_name, m_tabs,
+          m_tabs->currentIndex() == 0 ? static_cast<QWidget*>(&m_curves->loss()) : m_views->currentWidget()};
 }
 
 QJsonObject TrainingPage::saveLayout() const {
-  return {{"tab", m_tabs->currentIndex()}, {"unit", m_unit->current()}, {"smoothing", m_smoothing->place()}, {"log", m_log->isChecked()},
+  return {{"tab", m_tabs->currentIndex()},
+          {"unit", m_unit->current()},
+          {"smoothing", m_smoothing->place()},
+          {"log", m_log->isChecked()},
           {"time", m_time->byOperation()}};
 }
 
@@ -260,7 +275,9 @@ void TrainingPage::restoreLayout(const QJsonObject& layout) {
   m_time->setByOperation(layout["time"].toBool(false));
 }
 
-bool TrainingPage::settled() const { return !m_soon.isActive(); }
+bool TrainingPage::settled() const {
+  return !m_soon.isActive();
+}
 
 void TrainingPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);

@@ -1,5 +1,6 @@
 #pragma once
-// Does it learn, how long still? One run: its curves on one x axis, what it is at, what happened; stop, resume, change the rate.
+// Does it learn, how long still? One run: its curves on one x axis, what it is at, what happened; stop, resume, change
+// the rate.
 #include <QElapsedTimer>
 #include <QPointer>
 #include <QTimer>
@@ -56,7 +57,7 @@ class TrainingPage : public Page {
   void makeTools(QVBoxLayout* column);
   void makeActions();
   void showRun(const QString& id);
-  void refresh();          // header, facts, status line
+  void refresh();  // header, facts, status line
   void refreshFault(const RunRecord& run);
   void openRateCard();
   void carryOut(const std::function<void()>& wish);

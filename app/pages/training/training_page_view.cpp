@@ -80,7 +80,8 @@ void TrainingPage::makeHeader(QVBoxLayout* column) {
 
   Launcher& launcher = *context().launcher;
   connect(m_rate, &Button::clicked, this, &TrainingPage::openRateCard);
-  connect(m_stopAfter, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.stopAfterEpoch(m_run); }); });
+  connect(m_stopAfter, &Button::clicked, this,
+          [this, &launcher] { carryOut([&] { launcher.stopAfterEpoch(m_run); }); });
   connect(m_stop, &Button::clicked, this, [this, &launcher] {
     carryOut([&] {
       launcher.stop(m_run);
@@ -144,8 +145,10 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
 
 void TrainingPage::makeActions() {
   const char* units[] = {"training.x-steps", "training.x-epochs", "training.x-samples", "training.x-time"};
-  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"), tr("Time on the x axis")};
-  for (int i = 0; i < 4; ++i) addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
+  const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"),
+                           tr("Time on the x axis")};
+  for (int i = 0; i < 4; ++i)
+    addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
   addCommand("training.log-loss", tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
   addCommand("training.follow", tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
   addCommand("training.best", tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
@@ -158,9 +161,12 @@ void TrainingPage::makeActions() {
     m_name->setFocus(Qt::ShortcutFocusReason);
     m_name->selectAll();
   });
-  addCommand("training.rate", tr("Change the learning rate..."), "Ctrl+Shift+L", [this] { if (m_rate->isEnabled()) openRateCard(); });
+  addCommand("training.rate", tr("Change the learning rate..."), "Ctrl+Shift+L", [this] {
+    if (m_rate->isEnabled()) openRateCard();
+  });
   connect(m_curves, &RunCurves::smoothingRequested, this, [this](double weight) { m_smoothing->setWeight(weight); });
-  connect(m_curves, &RunCurves::shown, this, [this] { Q_EMIT statusChanged(m_tabs->currentIndex() == 0 ? m_curves->words() : QString()); });
+  connect(m_curves, &RunCurves::shown, this,
+          [this] { Q_EMIT statusChanged(m_tabs->currentIndex() == 0 ? m_curves->words() : QString()); });
 }
 
 }  // namespace loom

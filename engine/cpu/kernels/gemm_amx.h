@@ -1,6 +1,6 @@
 #pragma once
-// gemmBf16() on the tile registers of AMX (Intel, from Sapphire Rapids on): 512 multiply-adds a cycle, sixteen times what
-// the same processor does with AVX512-BF16.
+// gemmBf16() on the tile registers of AMX (Intel, from Sapphire Rapids on): 512 multiply-adds a cycle, sixteen times
+// what the same processor does with AVX512-BF16.
 #include "engine/cpu/kernels/gemm_bf16.h"
 
 namespace loom::cpu {

@@ -1,7 +1,7 @@
 #pragma once
 // Arguments of the kernels in attention_tiles.cuh: attention without a matrix of scores in memory (Dao et al., 2022,
-// arXiv 2205.14135), in bf16 and f16 on tensor cores, in f32 without. Tensors stand as the program has them: N x T x C, the heads side
-// by side in C. `packed`: a head's width is whole packs of 16 bytes.
+// arXiv 2205.14135), in bf16 and f16 on tensor cores, in f32 without. Tensors stand as the program has them: N x T x C,
+// the heads side by side in C. `packed`: a head's width is whole packs of 16 bytes.
 #include <cstdint>
 
 namespace loom::cuda {

@@ -16,24 +16,36 @@
 
 // A static array of the block. `count` is known when compiling.
 #define LOOM_SHARED(T, name, count) __shared__ T name[count]
-#define LOOM_START(kernel, launch, arguments, stream)                                                         \
-  kernel<<<dim3((launch).grid.x, (launch).grid.y, (launch).grid.z),                                           \
-           dim3((launch).block.x, (launch).block.y, (launch).block.z), (launch).sharedBytes,                  \
+#define LOOM_START(kernel, launch, arguments, stream)                                        \
+  kernel<<<dim3((launch).grid.x, (launch).grid.y, (launch).grid.z),                          \
+           dim3((launch).block.x, (launch).block.y, (launch).block.z), (launch).sharedBytes, \
            static_cast<cudaStream_t>(stream)>>>(arguments)
 namespace loom::cuda {
 using bf16 = __nv_bfloat16;
 using f16 = __half;
-__device__ __forceinline__ float toFloat(float x) { return x; }
-__device__ __forceinline__ float toFloat(bf16 x) { return __bfloat162float(x); }
-__device__ __forceinline__ float toFloat(f16 x) { return __half2float(x); }
+__device__ __forceinline__ float toFloat(float x) {
+  return x;
+}
+__device__ __forceinline__ float toFloat(bf16 x) {
+  return __bfloat162float(x);
+}
+__device__ __forceinline__ float toFloat(f16 x) {
+  return __half2float(x);
+}
 template <class T>
 __device__ __forceinline__ T fromFloat(float x);
 template <>
-__device__ __forceinline__ float fromFloat<float>(float x) { return x; }
+__device__ __forceinline__ float fromFloat<float>(float x) {
+  return x;
+}
 template <>
-__device__ __forceinline__ bf16 fromFloat<bf16>(float x) { return __float2bfloat16_rn(x); }
+__device__ __forceinline__ bf16 fromFloat<bf16>(float x) {
+  return __float2bfloat16_rn(x);
+}
 template <>
-__device__ __forceinline__ f16 fromFloat<f16>(float x) { return __float2half_rn(x); }
+__device__ __forceinline__ f16 fromFloat<f16>(float x) {
+  return __float2half_rn(x);
+}
 
 // Two neighbours in T, the first in the lower half.
 template <class T>
@@ -109,20 +121,19 @@ __device__ __forceinline__ std::int64_t threadsOfGrid() {
 // LOOM_KERNELS(softmax, LOOM_KERNEL("softmax", softmax, SoftmaxArguments), ...) at the end of softmax.cuh, in
 // namespace loom::cuda: LOOM_KERNEL gives the rows "softmax.f32", ".bf16" and ".f16"; LOOM_KERNEL_ONE one row of a
 // kernel that is no template.
-#define LOOM_KERNEL_ONE(rowName, kernel, Arguments)                                  \
-  ::loom::cuda::KernelRow {                                                          \
-    rowName, sizeof(Arguments),                                                      \
-        [](const ::loom::cuda::Launch& launch, const void* arguments, void* stream) { \
-          (void)stream;                                                              \
-          LOOM_START(kernel, launch, *static_cast<const Arguments*>(arguments), stream); \
-        }                                                                            \
+#define LOOM_KERNEL_ONE(rowName, kernel, Arguments)                                                           \
+  ::loom::cuda::KernelRow {                                                                                   \
+    rowName, sizeof(Arguments), [](const ::loom::cuda::Launch& launch, const void* arguments, void* stream) { \
+      (void)stream;                                                                                           \
+      LOOM_START(kernel, launch, *static_cast<const Arguments*>(arguments), stream);                          \
+    }                                                                                                         \
   }
-#define LOOM_KERNEL(rowName, kernel, Arguments)                      \
-  LOOM_KERNEL_ONE(rowName ".f32", kernel<float>, Arguments),         \
-      LOOM_KERNEL_ONE(rowName ".bf16", kernel<bf16>, Arguments),     \
+#define LOOM_KERNEL(rowName, kernel, Arguments)                  \
+  LOOM_KERNEL_ONE(rowName ".f32", kernel<float>, Arguments),     \
+      LOOM_KERNEL_ONE(rowName ".bf16", kernel<bf16>, Arguments), \
       LOOM_KERNEL_ONE(rowName ".f16", kernel<f16>, Arguments)
-#define LOOM_KERNELS(family, ...)                                     \
-  KernelTable family##Kernels() {                                     \
-    static const KernelRow rows[] = {__VA_ARGS__};                    \
-    return {rows, sizeof(rows) / sizeof(rows[0])};                    \
+#define LOOM_KERNELS(family, ...)                  \
+  KernelTable family##Kernels() {                  \
+    static const KernelRow rows[] = {__VA_ARGS__}; \
+    return {rows, sizeof(rows) / sizeof(rows[0])}; \
   }

@@ -1,4 +1,5 @@
-// An optimizer's step. The rules' arithmetic is that of engine/optimizers/rules; which there are, LOOM_UPDATE_RULES says (CMakeLists.txt).
+// An optimizer's step. The rules' arithmetic is that of engine/optimizers/rules; which there are, LOOM_UPDATE_RULES
+// says (CMakeLists.txt).
 #include "engine/cuda/kernels/language.h"
 #include "engine/cuda/kernels/reduce_block.cuh"
 #include "engine/cuda/kernels/update.h"

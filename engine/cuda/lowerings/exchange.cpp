@@ -114,7 +114,8 @@ void lowerReceive(Plan& plan, const Operation& operation) {
 
 }  // namespace
 
-void exchange(Plan& plan, RankGroup& group, Exchange kind, int partner, const Operand& from, const Operand& to, int tag) {
+void exchange(Plan& plan, RankGroup& group, Exchange kind, int partner, const Operand& from, const Operand& to,
+              int tag) {
   const std::shared_ptr<StreamRanks> streams = group.onStreams();
   // The rank's own part: of the smaller side.
   const std::size_t bytes = !from ? to.bytes : !to ? from.bytes : std::min(from.bytes, to.bytes);

@@ -11,8 +11,8 @@ namespace loom::cuda {
 struct LoweringRow {
   std::string_view op;
   Lowering lower;
-  Joins joins = {};        // engine/passes/fusion.h
-  SixteenBits types = {};  // engine/passes/precision.h
+  Joins joins = {};                                                             // engine/passes/fusion.h
+  SixteenBits types = {};                                                       // engine/passes/precision.h
   bool (*inF32)(const Program& program, const Operation& operation) = nullptr;  // true: in spite of `types`
   StageKind kind = StageKind::memory;                                           // of its own kernels
 };

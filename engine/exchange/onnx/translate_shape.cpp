@@ -53,7 +53,8 @@ void Translator::concat(const OnnxNode& node) {
   std::vector<Endpoint> inputs;
   for (const std::string& input : node.inputs) {
     if (const Constant* constant = m_facts.constant(input)) {  // the same for each sample: a class token
-      if (elementsOf(constant->extents) > 0) inputs.push_back(parameter(node, input, withoutBatch(*constant, first, OverBatch::alike)));
+      if (elementsOf(constant->extents) > 0)
+        inputs.push_back(parameter(node, input, withoutBatch(*constant, first, OverBatch::alike)));
       continue;
     }
     inputs.push_back(drawn(input, node));

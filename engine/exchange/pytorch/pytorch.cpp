@@ -72,7 +72,11 @@ if __name__ == '__main__':
 
 class Script {
  public:
-  Script(const ExportSource& source) : m_source(source), m_flat(flatNetwork(source.project, source.network)), m_graph(m_flat, m_problems), m_analysis(analyse(m_flat)) {}
+  Script(const ExportSource& source)
+      : m_source(source),
+        m_flat(flatNetwork(source.project, source.network)),
+        m_graph(m_flat, m_problems),
+        m_analysis(analyse(m_flat)) {}
 
   void run() {
     choose();
@@ -87,8 +91,9 @@ class Script {
   std::string text(const std::string& module, const std::string& weights) const {
     std::string inputs;
     for (const std::string& each : m_inputs) inputs += (inputs.empty() ? "" : ", ") + each;
-    return fmt::format(fmt::runtime(kHead), fmt::arg("title", m_source.network), fmt::arg("network", m_source.network), fmt::arg("module", module), fmt::arg("weights", weights),
-                       fmt::arg("inputs", inputs), fmt::arg("init", m_init.empty() ? "" : m_init), fmt::arg("forward", m_forward));
+    return fmt::format(fmt::runtime(kHead), fmt::arg("title", m_source.network), fmt::arg("network", m_source.network),
+                       fmt::arg("module", module), fmt::arg("weights", weights), fmt::arg("inputs", inputs),
+                       fmt::arg("init", m_init.empty() ? "" : m_init), fmt::arg("forward", m_forward));
   }
   const std::map<std::string, ExportedWeight>& weights() const { return m_weights; }
 
@@ -99,13 +104,16 @@ class Script {
       for (std::size_t i = 0; i < m_graph.nodes().size(); ++i)
         if (m_graph.nodes()[i].node->id == result.name) m_results.emplace_back(i, 0);
     }
-    if (m_results.empty()) throwError(ErrorCode::badProject, "the network '{}' has no output to export", m_source.network);
+    if (m_results.empty())
+      throwError(ErrorCode::badProject, "the network '{}' has no output to export", m_source.network);
     for (const auto& [node, port] : m_results) m_wanted.insert(node);
     for (auto i = m_graph.order().rbegin(); i != m_graph.order().rend(); ++i)
       if (m_wanted.count(*i))
         for (const auto& port : m_graph.nodes()[*i].inputs)
           for (const GraphSource& from : port) {
-            if (from.port > 0) throwError(ErrorCode::badProject, "'{}' has several outputs, which the PyTorch script cannot say yet", m_graph.nodes()[from.node].node->id);
+            if (from.port > 0)
+              throwError(ErrorCode::badProject, "'{}' has several outputs, which the PyTorch script cannot say yet",
+                         m_graph.nodes()[from.node].node->id);
             m_wanted.insert(from.node);
             ++m_uses[from.node];
           }
@@ -113,11 +121,13 @@ class Script {
   }
 
   std::string pythonName(const std::string& id) {
-    static const std::set<std::string, std::less<>> reserved = {"h",      "self",  "torch",  "nn",   "F",     "and",    "as",   "assert", "async",  "await",  "break",
-                                                                "class",  "def",   "del",    "elif", "else",  "except", "for",  "from",   "if",     "import", "in",
-                                                                "is",     "lambda", "not",   "or",   "pass",  "raise",  "return", "try",  "while",  "with",   "yield",
-                                                                "None",   "True",  "False",  "type", "training", "forward", "train", "eval", "half", "float", "double", "to",
-                                                                "apply",  "modules", "parameters", "buffers", "children", "global", "finally", "continue", "nonlocal"};
+    static const std::set<std::string, std::less<>> reserved = {
+        "h",     "self",     "torch",      "nn",      "F",        "and",    "as",      "assert",   "async",
+        "await", "break",    "class",      "def",     "del",      "elif",   "else",    "except",   "for",
+        "from",  "if",       "import",     "in",      "is",       "lambda", "not",     "or",       "pass",
+        "raise", "return",   "try",        "while",   "with",     "yield",  "None",    "True",     "False",
+        "type",  "training", "forward",    "train",   "eval",     "half",   "float",   "double",   "to",
+        "apply", "modules",  "parameters", "buffers", "children", "global", "finally", "continue", "nonlocal"};
     std::string name;
     for (const char c : id) name += c == '/' || c == '-' ? '_' : c;
     if (reserved.count(name)) name += '_';
@@ -127,7 +137,8 @@ class Script {
 
   bool readsDataset(std::size_t i) const {
     const GraphNode& graph = m_graph.nodes()[i];
-    return graph.layer->entry.id == "Input" && Values(graph.layer->entry, graph.node->values).text("source") == "dataset";
+    return graph.layer->entry.id == "Input" &&
+           Values(graph.layer->entry, graph.node->values).text("source") == "dataset";
   }
 
   void write(std::size_t i) {
@@ -145,7 +156,15 @@ class Script {
     const std::string scope = node.shares.empty() ? node.id : node.shares;
     const bool known = m_modules.count(scope) > 0;
     if (!known) m_modules[scope] = pythonName(scope);
-    torch::NodeCode code{.node = node, .layer = *graph.layer, .values = values, .inputs = {}, .types = {}, .outputs = facts.outputs, .name = m_modules[scope], .arguments = {}, .batch = m_inputs.empty() ? "1" : "len(" + m_inputs.front() + ")"};
+    torch::NodeCode code{.node = node,
+                         .layer = *graph.layer,
+                         .values = values,
+                         .inputs = {},
+                         .types = {},
+                         .outputs = facts.outputs,
+                         .name = m_modules[scope],
+                         .arguments = {},
+                         .batch = m_inputs.empty() ? "1" : "len(" + m_inputs.front() + ")"};
     std::size_t wired = 0;
     for (const auto& port : graph.inputs) {
       if (port.empty()) {
@@ -182,7 +201,9 @@ class Script {
     for (auto at = std::find(order.begin(), order.end(), i) + 1; at != order.end(); ++at) {
       if (!m_wanted.count(*at)) continue;
       const auto& inputs = m_graph.nodes()[*at].inputs;
-      return std::any_of(inputs.begin(), inputs.end(), [i](const auto& port) { return std::any_of(port.begin(), port.end(), [i](const GraphSource& from) { return from.node == i; }); });
+      return std::any_of(inputs.begin(), inputs.end(), [i](const auto& port) {
+        return std::any_of(port.begin(), port.end(), [i](const GraphSource& from) { return from.node == i; });
+      });
     }
     return false;
   }
@@ -191,17 +212,21 @@ class Script {
   void heading(const std::string& id) {
     const std::size_t slash = id.rfind('/');
     const std::string path = slash == id.npos ? "" : id.substr(0, slash);
-    if (m_last != path && !(path.empty() && !m_last)) m_forward += path.empty() ? "\n" : fmt::format("\n        # {}\n", path);
+    if (m_last != path && !(path.empty() && !m_last))
+      m_forward += path.empty() ? "\n" : fmt::format("\n        # {}\n", path);
     m_last = path;
   }
 
   void addWeights(const torch::NodeCode& code, const std::string& scope) {
     for (const torch::NodeCode::Weight& weight : code.weights) {
       const auto found = m_source.weights.find(scope + "/" + weight.leaf);
-      if (found == m_source.weights.end()) throwError(ErrorCode::badProject, "there are no weights '{}/{}' to export", scope, weight.leaf);
-      ExportedWeight& written = m_weights[weight.key.starts_with('_') ? code.name + weight.key : code.name + "." + weight.key];
+      if (found == m_source.weights.end())
+        throwError(ErrorCode::badProject, "there are no weights '{}/{}' to export", scope, weight.leaf);
+      ExportedWeight& written =
+          m_weights[weight.key.starts_with('_') ? code.name + weight.key : code.name + "." + weight.key];
       written = found->second;
-      if (weight.change == torch::NodeCode::Weight::Change::zeroSecondBias) std::fill(written.values.begin(), written.values.end(), 0.0f);
+      if (weight.change == torch::NodeCode::Weight::Change::zeroSecondBias)
+        std::fill(written.values.begin(), written.values.end(), 0.0f);
     }
   }
 

@@ -15,10 +15,10 @@ struct NodeCode {
   const Node& node;
   const LayerDefinition& layer;
   Values values;
-  std::vector<Shape> inputs;         // of one sample, by port; a port that takes several gives several
-  std::vector<DataType> types;       // of the inputs
-  std::vector<Shape> outputs;        // of one sample
-  std::string name;                  // of its module and its parameters: self.NAME
+  std::vector<Shape> inputs;           // of one sample, by port; a port that takes several gives several
+  std::vector<DataType> types;         // of the inputs
+  std::vector<Shape> outputs;          // of one sample
+  std::string name;                    // of its module and its parameters: self.NAME
   std::vector<std::string> arguments;  // expressions of its inputs; empty for an optional one that is not wired
   std::string batch;                   // how many samples there are: "len(x)"
 
@@ -33,7 +33,8 @@ struct NodeCode {
   std::vector<Weight> weights{};
   bool makesModule = true;  // false: the lines of __init__ stand there already, of a node whose weights it shares
 
-  void module(std::string_view type, std::string arguments);  // self.NAME = nn.TYPE(ARGUMENTS); the result is its call on the first input
+  void module(std::string_view type,
+              std::string arguments);  // self.NAME = nn.TYPE(ARGUMENTS); the result is its call on the first input
   const std::string& input(std::size_t i = 0) const { return arguments[i]; }
 };
 

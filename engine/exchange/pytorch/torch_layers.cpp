@@ -5,15 +5,17 @@
 #include <map>
 
 #include "engine/exchange/pytorch/torch_code.h"
-#include "engine/layers/window.h"
 #include "engine/layers/layer_error.h"
+#include "engine/layers/window.h"
 
 namespace loom::torch {
 namespace {
 
 using Writer = bool (*)(NodeCode&);
 
-std::string dimension(const NodeCode& code) { return fmt::format("{}d", code.inputs[0].rank() - 1); }
+std::string dimension(const NodeCode& code) {
+  return fmt::format("{}d", code.inputs[0].rank() - 1);
+}
 
 bool allEqual(const std::vector<std::int64_t>& numbers, std::int64_t value) {
   return std::all_of(numbers.begin(), numbers.end(), [value](std::int64_t each) { return each == value; });
@@ -43,7 +45,8 @@ bool convolution(NodeCode& code) {
   if (!allEqual(window.dilation, 1)) options += ", dilation=" + tuple(window.dilation);
   if (code.values.integer("groups") != 1) options += fmt::format(", groups={}", code.values.integer("groups"));
   if (!code.values.boolean("bias")) options += ", bias=False";
-  code.module("Conv" + dimension(code), fmt::format("{}, {}, {}{}", code.inputs[0][0], code.values.integer("channels"), tuple(window.kernel), options));
+  code.module("Conv" + dimension(code), fmt::format("{}, {}, {}{}", code.inputs[0][0], code.values.integer("channels"),
+                                                    tuple(window.kernel), options));
   if (!even) code.result = fmt::format("self.{}({})", code.name, padded(code, window, ""));
   weightAndBias(code);
   return true;
@@ -55,7 +58,8 @@ bool deconvolution(NodeCode& code) {
   std::vector<std::int64_t> further;
   for (std::size_t axis = 0; axis < window.kernel.size(); ++axis) {
     const std::int64_t in = code.inputs[0][static_cast<std::int64_t>(axis) + 1];
-    further.push_back(spread.extents[axis] - ((in - 1) * window.stride[axis] - 2 * window.before[axis] + window.span(axis)));
+    further.push_back(spread.extents[axis] -
+                      ((in - 1) * window.stride[axis] - 2 * window.before[axis] + window.span(axis)));
     if (further.back() < 0 || further.back() >= std::max(window.stride[axis], window.dilation[axis])) return false;
   }
   std::string options;
@@ -65,7 +69,9 @@ bool deconvolution(NodeCode& code) {
   if (code.values.integer("groups") != 1) options += fmt::format(", groups={}", code.values.integer("groups"));
   if (!allEqual(window.dilation, 1)) options += ", dilation=" + tuple(window.dilation);
   if (!code.values.boolean("bias")) options += ", bias=False";
-  code.module("ConvTranspose" + dimension(code), fmt::format("{}, {}, {}{}", code.inputs[0][0], code.values.integer("channels"), tuple(window.kernel), options));
+  code.module(
+      "ConvTranspose" + dimension(code),
+      fmt::format("{}, {}, {}{}", code.inputs[0][0], code.values.integer("channels"), tuple(window.kernel), options));
   weightAndBias(code);
   return true;
 }
@@ -74,7 +80,8 @@ bool linear(NodeCode& code) {
   const std::int64_t kept = code.values.integer("base_axis"), rank = static_cast<std::int64_t>(code.inputs[0].rank());
   std::int64_t inputs = 1;
   for (std::int64_t axis = kept; axis < rank; ++axis) inputs *= code.inputs[0][axis];
-  code.module("Linear", fmt::format("{}, {}{}", inputs, code.values.integer("outputs"), code.values.boolean("bias") ? "" : ", bias=False"));
+  code.module("Linear", fmt::format("{}, {}{}", inputs, code.values.integer("outputs"),
+                                    code.values.boolean("bias") ? "" : ", bias=False"));
   if (rank - kept > 1) code.result = fmt::format("self.{}({}.flatten({}))", code.name, code.input(), kept + 1);
   weightAndBias(code);
   return true;
@@ -91,7 +98,8 @@ bool batchNormalization(NodeCode& code) {
   const bool scale = code.values.boolean("scale"), shift = code.values.boolean("shift");
   if ((axis < 0 ? axis + rank : axis) != 0 || rank > 4 || scale != shift) return false;
   code.module(fmt::format("BatchNorm{}d", std::max<std::int64_t>(rank - 1, 1)),
-              fmt::format("{}, eps={}, momentum={}{}", code.inputs[0][0], number(code.values.real("epsilon")), number(1 - code.values.real("momentum")), scale ? "" : ", affine=False"));
+              fmt::format("{}, eps={}, momentum={}{}", code.inputs[0][0], number(code.values.real("epsilon")),
+                          number(1 - code.values.real("momentum")), scale ? "" : ", affine=False"));
   if (scale) code.weights = {{"gamma", "weight"}, {"beta", "bias"}};
   code.weights.push_back({"mean", "running_mean"});
   code.weights.push_back({"variance", "running_var"});
@@ -104,7 +112,8 @@ bool layerNormalization(NodeCode& code) {
   const std::vector<std::int64_t>& extents = code.inputs[0].extents();
   if (axes > extents.size()) return false;
   const std::vector<std::int64_t> last(extents.end() - static_cast<std::ptrdiff_t>(axes), extents.end());
-  code.module("LayerNorm", fmt::format("{}, eps={}{}", axes == 1 ? fmt::format("{}", last[0]) : whole(last), number(code.values.real("epsilon")),
+  code.module("LayerNorm", fmt::format("{}, eps={}{}", axes == 1 ? fmt::format("{}", last[0]) : whole(last),
+                                       number(code.values.real("epsilon")),
                                        code.values.boolean("scale") ? "" : ", elementwise_affine=False"));
   if (code.values.boolean("scale")) code.weights = {{"gamma", "weight"}, {"beta", "bias"}};
   return true;
@@ -118,29 +127,37 @@ bool dropout(NodeCode& code) {
 bool pooling(NodeCode& code, bool average) {
   const Window window = slidingWindow(code.values, code.inputs[0], Dilation::none);
   const bool even = window.before == window.after;
-  const bool half = std::all_of(window.kernel.begin(), window.kernel.end(), [&, i = 0U](std::int64_t kernel) mutable { return 2 * window.before[i++] <= kernel; });
+  const bool half = std::all_of(window.kernel.begin(), window.kernel.end(),
+                                [&, i = 0U](std::int64_t kernel) mutable { return 2 * window.before[i++] <= kernel; });
   std::string options = tuple(window.kernel);
   if (window.stride != window.kernel) options += ", stride=" + tuple(window.stride);
   if (even && half) {
     if (!allEqual(window.before, 0)) options += ", padding=" + tuple(window.before);
-    if (average && !code.values.boolean("include_padding") && !allEqual(window.before, 0)) options += ", count_include_pad=False";
+    if (average && !code.values.boolean("include_padding") && !allEqual(window.before, 0))
+      options += ", count_include_pad=False";
     code.result = fmt::format("F.{}_pool{}({}, {})", average ? "avg" : "max", dimension(code), code.input(), options);
     return true;
   }
   if (average && !code.values.boolean("include_padding")) {
     // The mean over what lies inside: that of the numbers by that of ones.
-    code.forward.push_back(fmt::format("{}_inside = F.avg_pool{}({}, {})", code.name, dimension(code), "F.pad(torch.ones_like(" + code.input() + "), " + padded(code, window, "").substr(padded(code, window, "").find(", ") + 2), options));
-    code.result = fmt::format("F.avg_pool{}({}, {}) / {}_inside", dimension(code), padded(code, window, ""), options, code.name);
+    code.forward.push_back(fmt::format("{}_inside = F.avg_pool{}({}, {})", code.name, dimension(code),
+                                       "F.pad(torch.ones_like(" + code.input() + "), " +
+                                           padded(code, window, "").substr(padded(code, window, "").find(", ") + 2),
+                                       options));
+    code.result =
+        fmt::format("F.avg_pool{}({}, {}) / {}_inside", dimension(code), padded(code, window, ""), options, code.name);
     return true;
   }
-  code.result = fmt::format("F.{}_pool{}({}, {})", average ? "avg" : "max", dimension(code), padded(code, window, average ? "" : ", value=float('-inf')"), options);
+  code.result = fmt::format("F.{}_pool{}({}, {})", average ? "avg" : "max", dimension(code),
+                            padded(code, window, average ? "" : ", value=float('-inf')"), options);
   return true;
 }
 
 bool globalAveragePooling(NodeCode& code) {
   std::vector<std::int64_t> axes;
   for (std::size_t axis = 1; axis < code.inputs[0].rank(); ++axis) axes.push_back(static_cast<std::int64_t>(axis) + 1);
-  code.result = fmt::format("{}.mean({}{})", code.input(), whole(axes), code.values.boolean("keep_axes") ? ", keepdim=True" : "");
+  code.result =
+      fmt::format("{}.mean({}{})", code.input(), whole(axes), code.values.boolean("keep_axes") ? ", keepdim=True" : "");
   return true;
 }
 
@@ -165,7 +182,8 @@ bool concatenate(NodeCode& code) {
 }
 
 bool joined(NodeCode& code, const char* sign) {
-  for (const std::string& each : code.arguments) code.result += (code.result.empty() ? "" : fmt::format(" {} ", sign)) + each;
+  for (const std::string& each : code.arguments)
+    code.result += (code.result.empty() ? "" : fmt::format(" {} ", sign)) + each;
   return true;
 }
 
@@ -173,19 +191,23 @@ bool lstm(NodeCode& code) {
   const std::string direction = code.values.text("direction");
   if (direction == "backward") return false;
   const bool both = direction == "both", bias = code.values.boolean("bias");
-  code.module("LSTM", fmt::format("{}, {}{}{}, batch_first=True", code.inputs[0][1], code.values.integer("units"), bias ? "" : ", bias=False", both ? ", bidirectional=True" : ""));
+  code.module("LSTM", fmt::format("{}, {}{}{}, batch_first=True", code.inputs[0][1], code.values.integer("units"),
+                                  bias ? "" : ", bias=False", both ? ", bidirectional=True" : ""));
   for (const auto& [ours, theirs] : {std::pair{"", ""}, {"_backward", "_reverse"}}) {
     if (*ours && !both) continue;
     code.weights.push_back({fmt::format("weight_input{}", ours), fmt::format("weight_ih_l0{}", theirs)});
     code.weights.push_back({fmt::format("weight_hidden{}", ours), fmt::format("weight_hh_l0{}", theirs)});
     if (!bias) continue;
     code.weights.push_back({fmt::format("bias{}", ours), fmt::format("bias_ih_l0{}", theirs)});
-    code.weights.push_back({fmt::format("bias{}", ours), fmt::format("bias_hh_l0{}", theirs), NodeCode::Weight::Change::zeroSecondBias});
+    code.weights.push_back(
+        {fmt::format("bias{}", ours), fmt::format("bias_hh_l0{}", theirs), NodeCode::Weight::Change::zeroSecondBias});
   }
   const std::string all = fmt::format("self.{}({})[0]", code.name, code.input());
   const std::int64_t units = code.values.integer("units");
-  if (code.values.text("returns") != "last") code.result = all;
-  else if (!both) code.result = all + "[:, -1]";
+  if (code.values.text("returns") != "last")
+    code.result = all;
+  else if (!both)
+    code.result = all + "[:, -1]";
   else {
     code.forward.push_back(fmt::format("{}_all = {}", code.name, all));
     code.result = fmt::format("torch.cat(({0}_all[:, -1, :{1}], {0}_all[:, 0, {1}:]), dim=1)", code.name, units);
@@ -212,9 +234,22 @@ const std::map<std::string, Writer>& writers() {
       {"SiLU", [](NodeCode& code) { return function(code, "F.silu"); }},
       {"Sigmoid", [](NodeCode& code) { return function(code, "torch.sigmoid"); }},
       {"Tanh", [](NodeCode& code) { return function(code, "torch.tanh"); }},
-      {"LeakyReLU", [](NodeCode& code) { code.result = fmt::format("F.leaky_relu({}, {})", code.input(), number(code.values.real("alpha"))); return true; }},
-      {"ELU", [](NodeCode& code) { code.result = fmt::format("F.elu({}, {})", code.input(), number(code.values.real("alpha"))); return true; }},
-      {"GELU", [](NodeCode& code) { code.result = fmt::format("F.gelu({}{})", code.input(), code.values.boolean("approximate") ? ", approximate='tanh'" : ""); return true; }},
+      {"LeakyReLU",
+       [](NodeCode& code) {
+         code.result = fmt::format("F.leaky_relu({}, {})", code.input(), number(code.values.real("alpha")));
+         return true;
+       }},
+      {"ELU",
+       [](NodeCode& code) {
+         code.result = fmt::format("F.elu({}, {})", code.input(), number(code.values.real("alpha")));
+         return true;
+       }},
+      {"GELU",
+       [](NodeCode& code) {
+         code.result = fmt::format("F.gelu({}{})", code.input(),
+                                   code.values.boolean("approximate") ? ", approximate='tanh'" : "");
+         return true;
+       }},
       {"MaxPooling", [](NodeCode& code) { return pooling(code, false); }},
       {"AveragePooling", [](NodeCode& code) { return pooling(code, true); }},
       {"GlobalAveragePooling", globalAveragePooling},
@@ -236,7 +271,9 @@ void NodeCode::module(std::string_view type, std::string given) {
 }
 
 std::string tuple(const std::vector<std::int64_t>& numbers) {
-  return std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t each) { return each == numbers[0]; }) ? fmt::format("{}", numbers[0]) : whole(numbers);
+  return std::all_of(numbers.begin(), numbers.end(), [&](std::int64_t each) { return each == numbers[0]; })
+             ? fmt::format("{}", numbers[0])
+             : whole(numbers);
 }
 
 std::string whole(const std::vector<std::int64_t>& numbers) {
@@ -245,8 +282,12 @@ std::string whole(const std::vector<std::int64_t>& numbers) {
   return "(" + text + (numbers.size() == 1 ? ",)" : ")");
 }
 
-std::string number(double value) { return fmt::format("{:.9g}", value); }
-std::string truth(bool value) { return value ? "True" : "False"; }
+std::string number(double value) {
+  return fmt::format("{:.9g}", value);
+}
+std::string truth(bool value) {
+  return value ? "True" : "False";
+}
 
 bool writeLayer(NodeCode& code) {
   const auto writer = writers().find(code.layer.entry.id);

@@ -17,14 +17,15 @@ using Kind = ReportItem::Kind;
 
 // Where the wires of a layer begin and end.
 struct Placed {
-  std::string first, last;          // nodes; empty: the layer stands for nothing (a comment, the marks of a repeat)
-  bool isLoss = false;              // its pin 1 is the target
-  std::size_t used = 0;             // wires to pin 0 so far
+  std::string first, last;  // nodes; empty: the layer stands for nothing (a comment, the marks of a repeat)
+  bool isLoss = false;      // its pin 1 is the target
+  std::size_t used = 0;     // wires to pin 0 so far
 };
 
 class Drawer {
  public:
-  Drawer(const Network& tab, Tabs& tabs, bool asUnit) : m_tab(tab), m_tabs(tabs), m_asUnit(asUnit), m_repeats(findRepeats(tab)) {
+  Drawer(const Network& tab, Tabs& tabs, bool asUnit)
+      : m_tab(tab), m_tabs(tabs), m_asUnit(asUnit), m_repeats(findRepeats(tab)) {
     for (const Layer& layer : tab.layers) m_layers.emplace(layer.id, &layer);
     for (const Link& link : tab.links) m_into[link.destination].push_back(&link), m_outOf[link.source].push_back(&link);
     if (const auto own = tabs.arguments.find(tab.name); own != tabs.arguments.end()) m_names.arguments = own->second;
@@ -40,7 +41,9 @@ class Drawer {
   }
 
  private:
-  static std::string shownName(const Layer& layer) { return fmt::format("{} ({})", clipped(layer.name.empty() ? "?" : layer.name), clipped(layer.type)); }
+  static std::string shownName(const Layer& layer) {
+    return fmt::format("{} ({})", clipped(layer.name.empty() ? "?" : layer.name), clipped(layer.type));
+  }
   void tell(Kind kind, const Layer& layer, const std::string& node, std::string sentence) {
     m_tabs.report.add(kind, m_tab.name, shownName(layer), node, std::move(sentence));
   }
@@ -51,7 +54,8 @@ class Drawer {
     node.x = snap(layer.x + layer.width / 2 + aside);
     node.y = snap((layer.y + layer.height / 2) * 1.25);
     node.placed = true;
-    if (const auto group = m_repeats.innermost.find(layer.id); group != m_repeats.innermost.end() && m_groupIds.count(group->second))
+    if (const auto group = m_repeats.innermost.find(layer.id);
+        group != m_repeats.innermost.end() && m_groupIds.count(group->second))
       node.group = m_groupIds.at(group->second);
   }
 
@@ -78,18 +82,22 @@ class Drawer {
       group.title = start.name;
       group.repeat = count;
       m_groupIds.emplace(i, group.id);
-      tell(Kind::converted, start, group.id, fmt::format("a frame that repeats what is inside {} times", count.is_string() ? count.get<std::string>().substr(1) : count.dump()));
+      tell(Kind::converted, start, group.id,
+           fmt::format("a frame that repeats what is inside {} times",
+                       count.is_string() ? count.get<std::string>().substr(1) : count.dump()));
     }
     for (std::size_t i = 0; i < m_repeats.all.size(); ++i)
       if (const auto own = m_groupIds.find(i); own != m_groupIds.end() && m_repeats.all[i].parent >= 0)
-        if (const auto parent = m_groupIds.find(static_cast<std::size_t>(m_repeats.all[i].parent)); parent != m_groupIds.end())
+        if (const auto parent = m_groupIds.find(static_cast<std::size_t>(m_repeats.all[i].parent));
+            parent != m_groupIds.end())
           m_drawing.network.group(own->second)->parent = parent->second;
   }
 
   void placeLayer(const Layer& layer) {
     if (layer.type == "RepeatStart" || layer.type == "RepeatEnd") {
       if (!m_repeats.paired.count(layer.id))
-        tell(Kind::untranslatable, layer, "", fmt::format("its other end is missing: what it should repeat runs once. Draw a frame and set its repeat"));
+        tell(Kind::untranslatable, layer, "",
+             fmt::format("its other end is missing: what it should repeat runs once. Draw a frame and set its repeat"));
       return;
     }
     if (layer.type == "Comment") return comment(layer);
@@ -98,7 +106,9 @@ class Drawer {
     if (layer.type == "Output") return output(layer);
     if (layer.type == "Unit") return unit(layer);
     if (layer.type == "StructureSearch" || layer.type == "TestNetwork") {
-      tell(Kind::ignored, layer, "", "a setting of Console's searches and tests: what is drawn is trained as it is, and evaluated without what only training does");
+      tell(Kind::ignored, layer, "",
+           "a setting of Console's searches and tests: what is drawn is trained as it is, and evaluated without what "
+           "only training does");
       return;
     }
     translated(layer);
@@ -109,7 +119,8 @@ class Drawer {
     comment.id = validName(layer.name, "comment", m_taken);
     for (const char* key : {"Comment", "Text"})
       if (const std::string* text = layer.property(key); text && comment.text.empty()) comment.text = *text;
-    for (std::size_t at = 0; (at = comment.text.find("\\n", at)) != std::string::npos; ++at) comment.text.replace(at, 2, "\n");
+    for (std::size_t at = 0; (at = comment.text.find("\\n", at)) != std::string::npos; ++at)
+      comment.text.replace(at, 2, "\n");
     if (comment.text.empty()) comment.text = layer.name;
     Node where;
     place(where, layer);
@@ -126,7 +137,8 @@ class Drawer {
     node.layer = "Input";
     place(node, layer);
     const Json shape = t.list("Size", "1,28,28");
-    const bool literal = shape.is_array() && std::all_of(shape.begin(), shape.end(), [](const Json& each) { return each.is_number(); });
+    const bool literal =
+        shape.is_array() && std::all_of(shape.begin(), shape.end(), [](const Json& each) { return each.is_number(); });
     if (!m_asUnit || literal) node.values["shape"] = shape;
     const std::string variable = t.text("Dataset", "x");
     if (m_asUnit) {
@@ -139,7 +151,10 @@ class Drawer {
       const std::string type = typeOfInput(layer);
       if (type != "values") node.values["type"] = type;
     }
-    finish(t, node.id, m_asUnit ? "a port of the unit" : node.values.contains("source") ? "an Input that makes its numbers itself" : fmt::format("an Input of the column {}", clipped(variable)));
+    finish(t, node.id,
+           m_asUnit                         ? "a port of the unit"
+           : node.values.contains("source") ? "an Input that makes its numbers itself"
+                                            : fmt::format("an Input of the column {}", clipped(variable)));
     m_placed[layer.id] = {node.id, node.id};
   }
 
@@ -151,7 +166,9 @@ class Drawer {
     for (const Link* link : links->second) {
       const Layer& to = *m_layers.at(link->destination);
       if (to.type == "Embed") type = "index";
-      if (link->pin == 1 && (to.type == "SoftmaxCrossEntropy" || to.type == "CategoricalCrossEntropy" || to.type == "TopNError")) type = "label";
+      if (link->pin == 1 &&
+          (to.type == "SoftmaxCrossEntropy" || to.type == "CategoricalCrossEntropy" || to.type == "TopNError"))
+        type = "label";
     }
     return type;
   }
@@ -198,7 +215,8 @@ class Drawer {
     } else if (auto number = numberValue(text, m_names)) {
       return *number;
     }
-    if (text.find_first_of("*[(/") != text.npos) t.fault(fmt::format("{} is {}, which has no meaning here: set the argument", clipped(argument), clipped(text)));
+    if (text.find_first_of("*[(/") != text.npos)
+      t.fault(fmt::format("{} is {}, which has no meaning here: set the argument", clipped(argument), clipped(text)));
     return text;
   }
 
@@ -215,7 +233,8 @@ class Drawer {
   void translated(const Layer& layer) {
     Translation t(layer, m_names);
     translate(t);
-    if (t.nodes.empty()) t.nodes.push_back({layer.type});  // shown as unknown, so that its place in the drawing is not lost
+    if (t.nodes.empty())
+      t.nodes.push_back({layer.type});  // shown as unknown, so that its place in the drawing is not lost
     Placed placed;
     for (std::size_t i = 0; i < t.nodes.size(); ++i) {
       Node& node = addNode(i == 0 ? layer.name : layer.name + "_" + t.nodes[i].layer, folded(t.nodes[i].layer));
@@ -231,20 +250,25 @@ class Drawer {
       }
     }
     const Node& first = *m_drawing.network.find(placed.first);
-    if (first.layer == "RecurrentInput" && !first.values.contains("length")) m_drawing.late.push_back({LateShape::Kind::loopLength, first.id, first.id});
+    if (first.layer == "RecurrentInput" && !first.values.contains("length"))
+      m_drawing.late.push_back({LateShape::Kind::loopLength, first.id, first.id});
     if (!t.initial.is_null()) addInitial(t, layer, placed.first);
     for (const std::string& parameter : t.frozen) m_drawing.frozen.push_back(placed.first + "/" + parameter);
     placed.isLoss = !t.target.variable.empty();
     if (placed.isLoss && !hasTarget(layer)) m_targets.emplace_back(layer.id, t.target);
     const std::string name = m_drawing.network.find(placed.first)->layer;
-    finish(t, placed.first, t.nodes.size() > 1 ? counted(static_cast<std::int64_t>(t.nodes.size()), "nodes") : fmt::format("the layer {}", name));
+    finish(t, placed.first,
+           t.nodes.size() > 1 ? counted(static_cast<std::int64_t>(t.nodes.size()), "nodes")
+                              : fmt::format("the layer {}", name));
     m_placed[layer.id] = std::move(placed);
   }
 
   // What a Delay gives at the first step, where that is no number.
   void addInitial(Translation& t, const Layer& layer, const std::string& delay) {
     if (m_asUnit && t.initial.contains("variable")) {
-      t.fault(fmt::format("within a unit its first value cannot be read from the column {}: wire its initial from an Input of the unit", clipped(t.initial["variable"].dump())));
+      t.fault(fmt::format(
+          "within a unit its first value cannot be read from the column {}: wire its initial from an Input of the unit",
+          clipped(t.initial["variable"].dump())));
       return;
     }
     Node& node = addNode(layer.name + "_initial", "initial");
@@ -258,13 +282,15 @@ class Drawer {
 
   bool hasTarget(const Layer& layer) const {
     const auto links = m_into.find(layer.id);
-    return links != m_into.end() && std::any_of(links->second.begin(), links->second.end(), [](const Link* link) { return link->pin == 1; });
+    return links != m_into.end() &&
+           std::any_of(links->second.begin(), links->second.end(), [](const Link* link) { return link->pin == 1; });
   }
 
   void finish(Translation& t, const std::string& node, const std::string& what) {
     const std::vector<std::string> unread = t.unread();
     for (const std::string& fault : t.faults()) tell(Kind::untranslatable, t.layer(), node, fault);
-    for (const std::string& property : unread) tell(Kind::ignored, t.layer(), node, fmt::format("{} has no counterpart here", property));
+    for (const std::string& property : unread)
+      tell(Kind::ignored, t.layer(), node, fmt::format("{} has no counterpart here", property));
     if (!t.faults().empty()) return;
     std::string sentence = what;
     for (const std::string& each : t.sentences()) sentence += "; " + each;
@@ -308,12 +334,14 @@ class Drawer {
     const auto from = source ? m_placed.find(source->id) : m_placed.end();
     const Layer& target = *m_layers.at(link.destination);
     if (from == m_placed.end() || from->second.last.empty()) {
-      if (!source || source->type != "Output") tell(Kind::untranslatable, target, to->second.first, "a wire to it comes from what has no output here");
+      if (!source || source->type != "Output")
+        tell(Kind::untranslatable, target, to->second.first, "a wire to it comes from what has no output here");
       return;
     }
     const std::string port = portFor(to->second, target, link.pin);
     if (port.empty())
-      tell(Kind::untranslatable, target, to->second.first, fmt::format("a wire to its side pin {} gives it weights or data that it cannot take here", link.pin));
+      tell(Kind::untranslatable, target, to->second.first,
+           fmt::format("a wire to its side pin {} gives it weights or data that it cannot take here", link.pin));
     else
       connect(from->second.last, to->second.first, port);
   }
@@ -321,7 +349,8 @@ class Drawer {
   std::string portFor(Placed& placed, const Layer& layer, std::int64_t pin) const {
     if (layer.type == "Unit") {
       // Several wires to the first pin are its first inputs, one after the other.
-      const std::size_t place = pin == 0 ? placed.used++ : static_cast<std::size_t>(std::clamp<std::int64_t>(pin, 0, 1000));
+      const std::size_t place =
+          pin == 0 ? placed.used++ : static_cast<std::size_t>(std::clamp<std::int64_t>(pin, 0, 1000));
       return unitPort(place);
     }
     const LayerDefinition* definition = findLayer(m_drawing.network.find(placed.first)->layer);
@@ -331,7 +360,9 @@ class Drawer {
     if (pin > 0) {
       const std::string side = sidePort(layer.type, pin);
       const auto known = std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.key == side; });
-      return known != ports.end() ? known->key : !side.empty() && ports.size() > static_cast<std::size_t>(pin) ? ports[static_cast<std::size_t>(pin)].key : std::string();
+      return known != ports.end()                                            ? known->key
+             : !side.empty() && ports.size() > static_cast<std::size_t>(pin) ? ports[static_cast<std::size_t>(pin)].key
+                                                                             : std::string();
     }
     const std::size_t used = placed.used++;
     if (!ports.empty() && ports[0].several) return ports[0].key;
@@ -342,7 +373,9 @@ class Drawer {
   void addTarget(std::int64_t id, const Target& target) {
     const Placed& loss = m_placed.at(id);
     if (m_asUnit) {
-      tell(Kind::untranslatable, *m_layers.at(id), loss.first, fmt::format("a loss within a unit: wire its target from an Input of the network that reads {}", clipped(target.variable)));
+      tell(Kind::untranslatable, *m_layers.at(id), loss.first,
+           fmt::format("a loss within a unit: wire its target from an Input of the network that reads {}",
+                       clipped(target.variable)));
       return;
     }
     const std::string key = target.variable + (target.label ? "#label" : "#values") + target.source.dump();
@@ -374,7 +407,8 @@ class Drawer {
     auto& nodes = m_drawing.network.nodes;
     std::stable_sort(nodes.begin(), nodes.end(), [&](const Node& a, const Node& b) {
       const auto rank = [&](const Node& node) {
-        const auto at = std::find_if(m_ports.begin(), m_ports.end(), [&](const auto& port) { return port.first == node.id; });
+        const auto at =
+            std::find_if(m_ports.begin(), m_ports.end(), [&](const auto& port) { return port.first == node.id; });
         return at - m_ports.begin();  // what is no port comes behind them
       };
       return rank(a) < rank(b);
@@ -385,7 +419,9 @@ class Drawer {
       const auto placed = m_placed.find(layer.id);
       if (placed == m_placed.end() || placed->second.last.empty()) continue;
       const auto& edges = m_drawing.network.edges;
-      if (std::none_of(edges.begin(), edges.end(), [&](const Edge& edge) { return edge.from.node == placed->second.last; })) ends.push_back(placed->second.last);
+      if (std::none_of(edges.begin(), edges.end(),
+                       [&](const Edge& edge) { return edge.from.node == placed->second.last; }))
+        ends.push_back(placed->second.last);
     }
     for (const std::string& end : ends) {
       const Node last = *m_drawing.network.find(end);
@@ -421,9 +457,12 @@ class Drawer {
 std::string validName(const std::string& wanted, const std::string& otherwise, std::set<std::string>& taken) {
   std::string name;
   for (const char c : wanted) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    if (plain) name += c;
-    else if (!name.empty() && name.back() != '_') name += '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    if (plain)
+      name += c;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
   }
   while (name.ends_with('_') && name != wanted) name.pop_back();
   if (name.empty()) name = otherwise;
@@ -435,8 +474,12 @@ std::string validName(const std::string& wanted, const std::string& otherwise, s
   }
 }
 
-std::string unitPort(std::size_t place) { return fmt::format("#{}", place); }
+std::string unitPort(std::size_t place) {
+  return fmt::format("#{}", place);
+}
 
-Drawing draw(const Network& tab, Tabs& tabs, bool asUnit) { return Drawer(tab, tabs, asUnit).run(); }
+Drawing draw(const Network& tab, Tabs& tabs, bool asUnit) {
+  return Drawer(tab, tabs, asUnit).run();
+}
 
 }  // namespace loom::sdc

@@ -15,7 +15,7 @@ struct Tabs {
   ImportReport& report;
   std::map<std::string, std::string> unitNames;  // tab that is used as a unit -> its name in the project
   std::map<std::string, std::map<std::string, std::string>> arguments;  // tab -> Console's name of an argument -> ours
-  std::map<std::string, std::string> scopes;     // ParameterScope that is not a layer's own name -> the node that has it
+  std::map<std::string, std::string> scopes;  // ParameterScope that is not a layer's own name -> the node that has it
 };
 
 // What is left to do once shapes are known.
@@ -31,7 +31,8 @@ struct Drawing {
   std::vector<std::string> frozen;  // parameters that do not learn: "conv1/weight", of this drawing
 };
 
-// A name as a node, a network or a dataset may have it: letters, digits, '_', '-', a letter first, none of `taken`, to which it is added.
+// A name as a node, a network or a dataset may have it: letters, digits, '_', '-', a letter first, none of `taken`, to
+// which it is added.
 std::string validName(const std::string& wanted, const std::string& otherwise, std::set<std::string>& taken);
 
 // How a drawing names the n-th port of a unit, until all are drawn and the ids of their ports are known.

@@ -16,7 +16,8 @@ using Sections = std::map<std::string, Section>;
 
 // What the file says goes into JSON later: bytes that are no UTF-8 (old files of other code pages) become U+FFFD.
 std::string validText(std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) return std::string(text);
+  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+    return std::string(text);
   const Json quoted = Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
   return Json::parse(quoted.get<std::string>()).get<std::string>();
 }
@@ -43,11 +44,13 @@ Sections readSections(std::string_view text) {
   return sections;
 }
 
-// The sections PREFIX0, PREFIX1, ... in the order of their numbers. What numbers are there decides, not how many the file claims.
+// The sections PREFIX0, PREFIX1, ... in the order of their numbers. What numbers are there decides, not how many the
+// file claims.
 std::vector<const Section*> numbered(const Sections& sections, const std::string& prefix) {
   std::vector<std::pair<std::int64_t, const Section*>> found;
   for (auto each = sections.lower_bound(prefix); each != sections.end() && each->first.starts_with(prefix); ++each)
-    if (const auto number = integerOf(std::string_view(each->first).substr(prefix.size()))) found.emplace_back(*number, &each->second);
+    if (const auto number = integerOf(std::string_view(each->first).substr(prefix.size())))
+      found.emplace_back(*number, &each->second);
   std::sort(found.begin(), found.end());
   std::vector<const Section*> ordered;
   for (const auto& [number, section] : found) ordered.push_back(section);
@@ -87,27 +90,33 @@ Layer readLayer(const Section& section) {
   return layer;
 }
 
-Network readNetwork(const Sections& sections, const std::string& name, const std::string& prefix, std::size_t& layers, File& file) {
+Network readNetwork(const Sections& sections, const std::string& name, const std::string& prefix, std::size_t& layers,
+                    File& file) {
   Network network;
   network.name = name;
   std::set<std::int64_t> ids;
   for (const Section* section : numbered(sections, prefix + "Layer_")) {
-    if (++layers > kMostLayers) throwError(ErrorCode::badData, "more than {} layers are no drawing of a person", kMostLayers);
+    if (++layers > kMostLayers)
+      throwError(ErrorCode::badData, "more than {} layers are no drawing of a person", kMostLayers);
     Layer layer = readLayer(*section);
     const auto id = integerOf(section->text("ID"));
     if (!id || layer.type.empty() || !ids.insert(*id).second) {
       file.faults.push_back(fmt::format("network '{}': a layer '{}' {}; it is left out", name, clipped(layer.name),
-                                        !id ? "has no id" : layer.type.empty() ? "has no type" : "has the id of another one"));
+                                        !id                  ? "has no id"
+                                        : layer.type.empty() ? "has no type"
+                                                             : "has the id of another one"));
       continue;
     }
     layer.id = *id;
     network.layers.push_back(std::move(layer));
   }
   for (const Section* section : numbered(sections, prefix + "Link_")) {
-    const auto source = integerOf(section->text("SourceLayerID")), destination = integerOf(section->text("DestLayerID"));
+    const auto source = integerOf(section->text("SourceLayerID")),
+               destination = integerOf(section->text("DestLayerID"));
     if (!source || !destination || !ids.count(*source) || !ids.count(*destination)) {
-      file.faults.push_back(fmt::format("network '{}': a link from layer {} to layer {} names one that is not there; it is left out", name,
-                                        clipped(section->text("SourceLayerID", "?")), clipped(section->text("DestLayerID", "?"))));
+      file.faults.push_back(
+          fmt::format("network '{}': a link from layer {} to layer {} names one that is not there; it is left out",
+                      name, clipped(section->text("SourceLayerID", "?")), clipped(section->text("DestLayerID", "?"))));
       continue;
     }
     network.links.push_back({.source = *source,
@@ -183,7 +192,9 @@ File readFile(std::string_view text, const std::string& name) {
     file.networks.push_back(readNetwork(sections, "Main", "", layers, file));
   }
   if (file.networks.empty())
-    throwError(ErrorCode::badData, "{} is no project of Neural Network Console: it has neither [Global] with networks nor [Network_Global]", name);
+    throwError(ErrorCode::badData,
+               "{} is no project of Neural Network Console: it has neither [Global] with networks nor [Network_Global]",
+               name);
   file.datasets = copies(numbered(sections, "Dataset_"));
   file.optimizers = copies(numbered(sections, "Optimizer_"));
   file.monitors = copies(numbered(sections, "Monitor_"));
@@ -195,7 +206,8 @@ File readFile(std::string_view text, const std::string& name) {
   file.outOfCore = section(sections, "OutOfCoreTraining");
   file.structureSearch = section(sections, "StructureSearch");
   file.description = section(sections, "Description").text("Text");
-  for (std::size_t at = 0; (at = file.description.find("\\n", at)) != std::string::npos; ++at) file.description.replace(at, 2, "\n");
+  for (std::size_t at = 0; (at = file.description.find("\\n", at)) != std::string::npos; ++at)
+    file.description.replace(at, 2, "\n");
   return file;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a .sdcproj says, before anything is translated: INI text with sections, read tolerantly as Neural Network Console does.
+// What a .sdcproj says, before anything is translated: INI text with sections, read tolerantly as Neural Network
+// Console does.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,7 +29,7 @@ class Section {
 struct Layer {
   std::int64_t id = 0;
   std::string type, name;
-  double x = 0, y = 0, width = 240, height = 48;  // top left corner, in the units of Console's grid
+  double x = 0, y = 0, width = 240, height = 48;                // top left corner, in the units of Console's grid
   std::vector<std::pair<std::string, std::string>> properties;  // without Name
 
   const std::string* property(std::string_view key) const;
@@ -53,8 +54,8 @@ struct File {
   std::vector<std::string> faults;  // what was passed over: a layer without an id, a link that names none
 };
 
-// Throws Error(badData) where the text holds no section of a project. Counts in the file (NumLayer) are not believed: what is there is
-// read. At most kMostLayers layers.
+// Throws Error(badData) where the text holds no section of a project. Counts in the file (NumLayer) are not believed:
+// what is there is read. At most kMostLayers layers.
 File readFile(std::string_view text, const std::string& name);
 
 inline constexpr std::size_t kMostLayers = 100000;

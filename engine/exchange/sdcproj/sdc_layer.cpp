@@ -91,24 +91,32 @@ void plainLayer(Translation& translation, const Plain& plain) {
   translation.add(plain.layer);
   for (const Same& same : plain.fields) {
     switch (same.kind) {
-      case Same::Kind::number: translation.set(same.field, translation.number(same.property, same.otherwise)); break;
-      case Same::Kind::list: translation.set(same.field, translation.list(same.property, same.otherwise)); break;
-      case Same::Kind::flag: translation.set(same.field, translation.flag(same.property, std::string_view(same.otherwise) == "True")); break;
+      case Same::Kind::number:
+        translation.set(same.field, translation.number(same.property, same.otherwise));
+        break;
+      case Same::Kind::list:
+        translation.set(same.field, translation.list(same.property, same.otherwise));
+        break;
+      case Same::Kind::flag:
+        translation.set(same.field, translation.flag(same.property, std::string_view(same.otherwise) == "True"));
+        break;
     }
   }
 }
 
 // Whose values change nothing here, whatever they are: where memory lies, how a face looks, what a search may vary.
 bool meansNothing(std::string_view key) {
-  static const std::set<std::string, std::less<>> keys = {"InPlace", "ParameterScope", "Order", "Search", "GeneratorMultiplier", "T.GeneratorMultiplier",
-                                                          "Input", "Output", "IsLossFunction", "AutoInPlace", "AutoInPlaceOnce"};
+  static const std::set<std::string, std::less<>> keys = {
+      "InPlace", "ParameterScope", "Order",          "Search",      "GeneratorMultiplier", "T.GeneratorMultiplier",
+      "Input",   "Output",         "IsLossFunction", "AutoInPlace", "AutoInPlaceOnce"};
   return keys.count(key) > 0 || key.starts_with("Cost");
 }
 
 bool isUsual(std::string_view key, std::string_view value) {
   if (value.empty() || value.starts_with("*Name")) return true;
-  return (key == "ChannelLast" && value == "False") || (key == "BaseAxis" && value == "0") || (key == "Group" && value == "1") ||
-         (key.ends_with("Generator") && value == "None") || (key == "SkipAtTest" && value == "False");
+  return (key == "ChannelLast" && value == "False") || (key == "BaseAxis" && value == "0") ||
+         (key == "Group" && value == "1") || (key.ends_with("Generator") && value == "None") ||
+         (key == "SkipAtTest" && value == "False");
 }
 
 }  // namespace
@@ -175,7 +183,8 @@ std::vector<std::string> Translation::unread() const {
 
 void translate(Translation& translation) {
   const std::string& type = translation.layer().type;
-  if (const auto plain = plainLayers().find(type); plain != plainLayers().end()) return plainLayer(translation, plain->second);
+  if (const auto plain = plainLayers().find(type); plain != plainLayers().end())
+    return plainLayer(translation, plain->second);
   for (const auto* rules : {&weightRules(), &windowRules(), &imageRules(), &lossRules(), &loopRules()})
     if (const auto rule = rules->find(type); rule != rules->end()) return rule->second(translation);
   // A layer without settings that the catalogue knows by Console's name.
@@ -187,18 +196,22 @@ void translate(Translation& translation) {
 }
 
 bool isNumbers(const Json& list) {
-  return list.is_array() && std::all_of(list.begin(), list.end(), [](const Json& each) { return each.is_number_integer(); });
+  return list.is_array() &&
+         std::all_of(list.begin(), list.end(), [](const Json& each) { return each.is_number_integer(); });
 }
 bool allOf(const Json& list, std::int64_t value) {
   return isNumbers(list) && std::all_of(list.begin(), list.end(), [value](const Json& each) { return each == value; });
 }
-std::int64_t lastAt(const Json& list, std::size_t axis) { return list[std::min(axis, list.size() - 1)].get<std::int64_t>(); }
+std::int64_t lastAt(const Json& list, std::size_t axis) {
+  return list[std::min(axis, list.size() - 1)].get<std::int64_t>();
+}
 
 std::string sidePort(const std::string& type, std::int64_t pin) {
   if (type == "Where") return pin == 1 ? "a" : pin == 2 ? "b" : "";
   // R, the right operand.
-  static const std::set<std::string, std::less<>> twos = {"Sub2",  "Div2",      "Pow2",      "Maximum2",     "Minimum2",  "BatchMatmul", "Equal",    "NotEqual",
-                                                          "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr", "LogicalXor"};
+  static const std::set<std::string, std::less<>> twos = {
+      "Sub2",    "Div2",         "Pow2", "Maximum2",  "Minimum2",   "BatchMatmul", "Equal",     "NotEqual",
+      "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr",   "LogicalXor"};
   return pin == 1 && twos.count(type) ? "b" : "";
 }
 

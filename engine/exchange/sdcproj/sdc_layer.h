@@ -12,9 +12,9 @@ namespace loom::sdc {
 
 // What a loss or metric is compared with, and does not come by a wire: its own property names the column.
 struct Target {
-  std::string variable;             // of the dataset; empty = none
-  bool label = false;               // numbers of classes, from 0
-  Json source;                      // fields of an Input that makes its numbers itself (Generator); null = the dataset
+  std::string variable;  // of the dataset; empty = none
+  bool label = false;    // numbers of classes, from 0
+  Json source;           // fields of an Input that makes its numbers itself (Generator); null = the dataset
 };
 
 struct TranslatedNode {
@@ -27,7 +27,8 @@ class Translation {
   Translation(const Layer& layer, Names names) : m_layer(layer), m_names(std::move(names)) { m_names.layer = &m_layer; }
 
   const Layer& layer() const { return m_layer; }
-  // Values of a property; `otherwise` is what Console takes where the file has none. A value that has no meaning here is told as a fault.
+  // Values of a property; `otherwise` is what Console takes where the file has none. A value that has no meaning here
+  // is told as a fault.
   std::string text(const char* key, const char* otherwise = "");
   bool flag(const char* key, bool otherwise);
   Json number(const char* key, const char* otherwise);
@@ -35,12 +36,16 @@ class Translation {
   // Told at the end where it was neither read nor is one of those that change nothing.
   void know(const char* key) { m_known.insert(key); }
 
-  // The chain: the first node gets the layer's wires, each next one the result of the one before it. A node of a layer that the catalogue
-  // lacks is a fault.
+  // The chain: the first node gets the layer's wires, each next one the result of the one before it. A node of a layer
+  // that the catalogue lacks is a fault.
   Json& add(const std::string& layer);
-  // Writes the value into a field of the last node, unless it is the field's default. A field that the entry lacks is a fault.
+  // Writes the value into a field of the last node, unless it is the field's default. A field that the entry lacks is a
+  // fault.
   void set(const char* field, Json value);
-  void converted(std::string sentence) { m_sentences.push_back(std::move(sentence)); m_converted = true; }
+  void converted(std::string sentence) {
+    m_sentences.push_back(std::move(sentence));
+    m_converted = true;
+  }
   void remark(std::string sentence) { m_sentences.push_back(std::move(sentence)); }
   void fault(std::string sentence) { m_faults.push_back(std::move(sentence)); }
 
@@ -66,10 +71,12 @@ class Translation {
 
 // By the type of the layer; a type that is not known is a fault that names it.
 void translate(Translation& translation);
-// In the order of the component's side connectors: what a wire to pin 1, 2, ... is. Empty for one that has no counterpart.
+// In the order of the component's side connectors: what a wire to pin 1, 2, ... is. Empty for one that has no
+// counterpart.
 std::string sidePort(const std::string& type, std::int64_t pin);
 
-// Of lists as properties hold them: whole numbers throughout; the same one throughout; the number for an axis, the last for all further ones.
+// Of lists as properties hold them: whole numbers throughout; the same one throughout; the number for an axis, the last
+// for all further ones.
 bool isNumbers(const Json& list);
 bool allOf(const Json& list, std::int64_t value);
 std::int64_t lastAt(const Json& list, std::size_t axis);

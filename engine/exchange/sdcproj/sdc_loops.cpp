@@ -11,7 +11,8 @@ namespace {
 void recurrentInput(Translation& t) {
   t.add("RecurrentInput");
   t.set("axis", t.number("Axis", "0"));
-  if (const std::string length = t.text("Length"); !length.empty() && !length.starts_with("*Input") && length.find('[') == length.npos)
+  if (const std::string length = t.text("Length");
+      !length.empty() && !length.starts_with("*Input") && length.find('[') == length.npos)
     t.set("length", t.number("Length", "1"));
   t.know("ID");
 }

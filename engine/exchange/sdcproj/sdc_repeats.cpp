@@ -41,8 +41,10 @@ Repeats findRepeats(const Network& tab) {
       const std::string* id = end.property("ID");
       if (end.type != "RepeatEnd" || repeats.paired.count(end.id) || !id || *id != start.name) continue;
       Repeat repeat{start.id, end.id, {}};
-      const std::set<std::int64_t> behind = reached(start.id, end.id, forward), before = reached(end.id, start.id, backward);
-      std::set_intersection(behind.begin(), behind.end(), before.begin(), before.end(), std::inserter(repeat.members, repeat.members.end()));
+      const std::set<std::int64_t> behind = reached(start.id, end.id, forward),
+                                   before = reached(end.id, start.id, backward);
+      std::set_intersection(behind.begin(), behind.end(), before.begin(), before.end(),
+                            std::inserter(repeat.members, repeat.members.end()));
       repeat.members.erase(start.id);
       repeat.members.erase(end.id);
       repeats.paired.insert({start.id, end.id});
@@ -50,7 +52,9 @@ Repeats findRepeats(const Network& tab) {
       break;
     }
   }
-  const auto smaller = [&](std::size_t a, std::size_t b) { return repeats.all[a].members.size() < repeats.all[b].members.size(); };
+  const auto smaller = [&](std::size_t a, std::size_t b) {
+    return repeats.all[a].members.size() < repeats.all[b].members.size();
+  };
   for (std::size_t i = 0; i < repeats.all.size(); ++i) {
     for (const std::int64_t member : repeats.all[i].members) {
       const auto [known, isNew] = repeats.innermost.emplace(member, i);

@@ -17,7 +17,7 @@ struct Repeat {
 
 struct Repeats {
   std::vector<Repeat> all;
-  std::set<std::int64_t> paired;               // marks that found each other
+  std::set<std::int64_t> paired;                  // marks that found each other
   std::map<std::int64_t, std::size_t> innermost;  // of a layer: index of the smallest repeat around it
 };
 

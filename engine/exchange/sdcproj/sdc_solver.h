@@ -1,5 +1,6 @@
 #pragma once
-// An [Optimizer_i] of Console as an update of ours: rule, decay, schedule and warm-up, with nnabla's conventions said in ours.
+// An [Optimizer_i] of Console as an update of ours: rule, decay, schedule and warm-up, with nnabla's conventions said
+// in ours.
 #include <cstdint>
 #include <string>
 

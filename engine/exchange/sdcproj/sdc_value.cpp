@@ -8,10 +8,15 @@ namespace {
 constexpr std::size_t kLongest = 500;  // characters of an expression: more is none that a person wrote
 constexpr int kDeepest = 4;            // properties that name properties
 
-bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
-// Rewrites an expression name by name. A star before a name, where none could multiply, marks it as a macro and falls away.
+// Rewrites an expression name by name. A star before a name, where none could multiply, marks it as a macro and falls
+// away.
 class Rewriter {
  public:
   Rewriter(std::string_view text, const Names& names, int depth) : m_text(text), m_names(names), m_depth(depth) {}
@@ -157,7 +162,8 @@ std::optional<Json> listValue(std::string_view text, const Names& names) {
     if (const auto argument = names.arguments.find(word); argument != names.arguments.end())
       return isLetter(argument->second[0]) ? Json("=" + argument->second) : listValue(argument->second, {});
     // A property that is a list, such as the kernel in a pooling's strides.
-    if (const std::string* value = names.layer ? names.layer->property(word) : nullptr; value && *value != text && !value->starts_with('*'))
+    if (const std::string* value = names.layer ? names.layer->property(word) : nullptr;
+        value && *value != text && !value->starts_with('*'))
       return listValue(*value, {.layer = nullptr, .arguments = names.arguments});
   }
   Json list = Json::array();

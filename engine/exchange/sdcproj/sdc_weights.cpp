@@ -10,8 +10,8 @@
 namespace loom::sdc {
 namespace {
 
-// Both sides of each axis alike, as in nnabla. `same` keeps the extent for odd kernels; with a stride ours shares the border otherwise,
-// and so the numbers are written out.
+// Both sides of each axis alike, as in nnabla. `same` keeps the extent for odd kernels; with a stride ours shares the
+// border otherwise, and so the numbers are written out.
 void padConvolution(Translation& t, const Json& kernel, const Json& strides, const Json& dilation) {
   const std::string mode = t.text("BorderMode", "same"), padding = t.text("Padding", "*ConvolutionPaddingSize");
   if (!padding.starts_with('*')) {
@@ -35,10 +35,13 @@ void padConvolution(Translation& t, const Json& kernel, const Json& strides, con
   Json pads = Json::array();
   bool keeps = mode == "same" && allOf(strides, 1);
   for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
-    const std::int64_t reach = std::clamp<std::int64_t>((lastAt(kernel, axis) - 1) * lastAt(dilation, axis), 0, 1 << 20);
+    const std::int64_t reach =
+        std::clamp<std::int64_t>((lastAt(kernel, axis) - 1) * lastAt(dilation, axis), 0, 1 << 20);
     pads.push_back(mode == "full" ? reach : reach / 2);
     keeps = keeps && reach % 2 == 0;
-    if (mode == "same" && reach % 2 == 1) t.converted("an even kernel has the same border on both sides, as in Console, and so makes the image smaller by one");
+    if (mode == "same" && reach % 2 == 1)
+      t.converted(
+          "an even kernel has the same border on both sides, as in Console, and so makes the image smaller by one");
   }
   if (keeps) return;  // ours by default
   t.set("padding", "explicit");
@@ -52,30 +55,37 @@ void padConvolution(Translation& t, const Json& kernel, const Json& strides, con
 void convolutionAs(Translation& t, const char* layer) {
   t.add(layer);
   t.set("channels", t.number("OutMaps", "16"));
-  const Json kernel = t.list("KernelShape", "3,3"), strides = t.list("Strides", "1,1"), dilation = t.list("Dilation", "1,1");
+  const Json kernel = t.list("KernelShape", "3,3"), strides = t.list("Strides", "1,1"),
+             dilation = t.list("Dilation", "1,1");
   t.set("kernel", kernel);
   padConvolution(t, kernel, strides, dilation);
   t.set("stride", strides);
   t.set("dilation", dilation);
   t.set("groups", t.number("Group", "1"));
-  if (t.flag("ChannelLast", false)) t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
+  if (t.flag("ChannelLast", false))
+    t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
   t.set("bias", t.flag("WithBias", true));
   readWeights(t, "W", "weight");
   readWeights(t, "b", "bias");
 }
 
-void convolution(Translation& t) { convolutionAs(t, "Convolution"); }
+void convolution(Translation& t) {
+  convolutionAs(t, "Convolution");
+}
 
 // Weights of two values; which two says `form`. Zero counts as a third value here, which random weights never are.
 void binary(Translation& t, void (*rule)(Translation&), const char* form) {
   rule(t);
   if (form[0] != '\0') t.nodes.front().values["form"] = form;
-  for (const char* key : {"QuantizeZeroTo", "alpha.File", "alpha.Initializer", "alpha.InitializerMultiplier", "alpha.LRateMultiplier"}) t.know(key);
+  for (const char* key :
+       {"QuantizeZeroTo", "alpha.File", "alpha.Initializer", "alpha.InitializerMultiplier", "alpha.LRateMultiplier"})
+    t.know(key);
   for (const char* key : {"Wb.File", "Wb.Initializer", "Wb.InitializerMultiplier", "Wb.LRateMultiplier"}) t.know(key);
 }
 
 void depthwise(Translation& t) {
-  const bool own = findLayer("DepthwiseConvolution") && findLayer("DepthwiseConvolution")->entry.id == "DepthwiseConvolution";
+  const bool own =
+      findLayer("DepthwiseConvolution") && findLayer("DepthwiseConvolution")->entry.id == "DepthwiseConvolution";
   const Json multiplier = t.number("Multiplier", "1");
   if (own) {
     t.add("DepthwiseConvolution");
@@ -83,10 +93,14 @@ void depthwise(Translation& t) {
   } else {
     t.add("Convolution");
     t.set("groups", "=Input[0]");
-    t.set("channels", multiplier == 1 ? Json("=Input[0]") : Json(fmt::format("=Input[0]*{}", multiplier.is_string() ? multiplier.get<std::string>().substr(1) : multiplier.dump())));
+    t.set("channels", multiplier == 1 ? Json("=Input[0]")
+                                      : Json(fmt::format("=Input[0]*{}", multiplier.is_string()
+                                                                             ? multiplier.get<std::string>().substr(1)
+                                                                             : multiplier.dump())));
     t.converted("a convolution with as many groups as channels");
   }
-  const Json kernel = t.list("KernelShape", "5,5"), strides = t.list("Strides", "1,1"), dilation = t.list("Dilation", "1,1");
+  const Json kernel = t.list("KernelShape", "5,5"), strides = t.list("Strides", "1,1"),
+             dilation = t.list("Dilation", "1,1");
   t.set("kernel", kernel);
   if (t.text("BorderMode").empty() && t.text("Padding").empty())
     t.set("padding", "valid");  // the border of this component is `valid` where the file says nothing
@@ -115,7 +129,8 @@ void deconvolution(Translation& t) {
   t.set("stride", t.list("Strides", "1,1"));
   t.set("dilation", t.list("Dilation", "1,1"));
   t.set("groups", t.number("Group", "1"));
-  if (t.flag("ChannelLast", false)) t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
+  if (t.flag("ChannelLast", false))
+    t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
   t.set("bias", t.flag("WithBias", true));
   readWeights(t, "W", "weight");
   readWeights(t, "b", "bias");
@@ -127,7 +142,9 @@ void affineAs(Translation& t, const char* layer) {
   t.set("base_axis", t.number("BaseAxis", "0"));
   if (shape.is_array() && shape.size() > 1 && isNumbers(shape)) {
     std::int64_t outputs = 1;
-    for (const Json& extent : shape) outputs = std::min<std::int64_t>(outputs * std::clamp<std::int64_t>(extent.get<std::int64_t>(), 1, 1 << 24), 1 << 30);
+    for (const Json& extent : shape)
+      outputs =
+          std::min<std::int64_t>(outputs * std::clamp<std::int64_t>(extent.get<std::int64_t>(), 1, 1 << 24), 1 << 30);
     t.set("outputs", outputs);
   } else if (shape.is_array() && shape.size() > 1) {
     t.fault("OutShape has several extents with expressions: set the number of outputs");
@@ -146,7 +163,9 @@ void affineAs(Translation& t, const char* layer) {
   }
 }
 
-void affine(Translation& t) { affineAs(t, "Linear"); }
+void affine(Translation& t) {
+  affineAs(t, "Linear");
+}
 
 void embed(Translation& t) {
   t.add("Embedding");
@@ -171,26 +190,34 @@ void readWeights(Translation& t, const char* prefix, const char* parameter) {
   };
   const bool isWeight = std::string_view(parameter) == "weight";
   if (const std::string file = text("File", ""); !file.empty())
-    t.fault(fmt::format("{} are read from {}: export them as .safetensors and name it in the setting Start from", key("File"), clipped(file)));
+    t.fault(fmt::format("{} are read from {}: export them as .safetensors and name it in the setting Start from",
+                        key("File"), clipped(file)));
   const std::string rate = text("LRateMultiplier", "1.0");
   if (numberOf(rate) == 0.0)
     t.frozen.emplace_back(parameter);
   else if (numberOf(rate) != 1.0)
-    t.fault(fmt::format("{} learns at {} times the rate of the others there, at the same rate here", prefix, clipped(rate)));
-  const std::string rule = text("Initializer", ""), factorText = text("InitializerMultiplier", isWeight || std::string_view(parameter) == "gamma" ? "1.0" : "0.0");
+    t.fault(fmt::format("{} learns at {} times the rate of the others there, at the same rate here", prefix,
+                        clipped(rate)));
+  const std::string rule = text("Initializer", ""),
+                    factorText = text("InitializerMultiplier",
+                                      isWeight || std::string_view(parameter) == "gamma" ? "1.0" : "0.0");
   const double factor = numberOf(factorText).value_or(1);
   if (!numberOf(factorText)) t.remark(fmt::format("{} begins as if it were 1", key("InitializerMultiplier")));
   if (!isWeight) {
     const bool gamma = std::string_view(parameter) == "gamma";
-    if (gamma && rule == "Constant" && factor == 0) t.set("zero_gamma", true);
-    else if (!rule.empty() && (rule != "Constant" || factor != (gamma ? 1 : 0)) && std::string_view(parameter) != "slope")
+    if (gamma && rule == "Constant" && factor == 0)
+      t.set("zero_gamma", true);
+    else if (!rule.empty() && (rule != "Constant" || factor != (gamma ? 1 : 0)) &&
+             std::string_view(parameter) != "slope")
       t.converted(fmt::format("{} begins at {} here", prefix, gamma ? 1 : 0));
     return;
   }
   if (rule.empty()) return;
   if (rule == "Constant") {
-    if (factor == 0 || factor == 1) t.set("initializer", factor == 0 ? "zeros" : "ones");
-    else t.converted("its weights begin at random numbers instead of a constant");
+    if (factor == 0 || factor == 1)
+      t.set("initializer", factor == 0 ? "zeros" : "ones");
+    else
+      t.converted("its weights begin at random numbers instead of a constant");
     return;
   }
   if (rule == "Normal" || rule == "Uniform") {
@@ -203,7 +230,8 @@ void readWeights(Translation& t, const char* prefix, const char* parameter) {
     t.set("initializer", rule.starts_with("Uniform") ? "xavier_uniform" : "xavier_normal");
   else
     t.set("initializer", "he_normal");
-  if (rule.find("HeBackward") != rule.npos) t.remark("its weights begin with the variance of what comes in, there of what goes out");
+  if (rule.find("HeBackward") != rule.npos)
+    t.remark("its weights begin with the variance of what comes in, there of what goes out");
   if (factor != 1) t.converted(fmt::format("its initial weights are not multiplied by {}", clipped(factorText)));
 }
 
@@ -213,10 +241,26 @@ const std::map<std::string, Rule>& weightRules() {
       {"DepthwiseConvolution", depthwise},
       {"Deconvolution", deconvolution},
       {"Affine", affine},
-      {"BinaryConnectAffine", [](Translation& t) { binary(t, [](Translation& u) { affineAs(u, "BinaryLinear"); }, ""); }},
-      {"BinaryWeightAffine", [](Translation& t) { binary(t, [](Translation& u) { affineAs(u, "BinaryLinear"); }, "scaled"); }},
-      {"BinaryConnectConvolution", [](Translation& t) { binary(t, [](Translation& u) { convolutionAs(u, "BinaryConvolution"); }, ""); }},
-      {"BinaryWeightConvolution", [](Translation& t) { binary(t, [](Translation& u) { convolutionAs(u, "BinaryConvolution"); }, "scaled"); }},
+      {"BinaryConnectAffine",
+       [](Translation& t) {
+         binary(
+             t, [](Translation& u) { affineAs(u, "BinaryLinear"); }, "");
+       }},
+      {"BinaryWeightAffine",
+       [](Translation& t) {
+         binary(
+             t, [](Translation& u) { affineAs(u, "BinaryLinear"); }, "scaled");
+       }},
+      {"BinaryConnectConvolution",
+       [](Translation& t) {
+         binary(
+             t, [](Translation& u) { convolutionAs(u, "BinaryConvolution"); }, "");
+       }},
+      {"BinaryWeightConvolution",
+       [](Translation& t) {
+         binary(
+             t, [](Translation& u) { convolutionAs(u, "BinaryConvolution"); }, "scaled");
+       }},
       {"Embed", embed},
   };
   return rules;

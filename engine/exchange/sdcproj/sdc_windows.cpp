@@ -1,4 +1,5 @@
-// Layers with windows, normalisations and shapes: where Console's conventions differ from ours and have to be said otherwise.
+// Layers with windows, normalisations and shapes: where Console's conventions differ from ours and have to be said
+// otherwise.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace loom::sdc {
 namespace {
 
-// Console rounds the extent down where it ignores the border, and up otherwise: then the window may begin where only its first part is
-// left, which a border behind the input says.
+// Console rounds the extent down where it ignores the border, and up otherwise: then the window may begin where only
+// its first part is left, which a border behind the input says.
 void pooling(Translation& t, const char* layer, bool countsPadding) {
   t.add(layer);
   const Json kernel = t.list("KernelShape", "2,2"), pads = t.list("Padding", "0,0");
@@ -24,7 +25,8 @@ void pooling(Translation& t, const char* layer, bool countsPadding) {
   } else if (!down && isNumbers(strides) && isNumbers(pads) && isNumbers(kernel)) {
     Json both = Json::array();
     for (std::size_t axis = 0; axis < kernel.size(); ++axis) both.push_back(lastAt(pads, axis));
-    for (std::size_t axis = 0; axis < kernel.size(); ++axis) both.push_back(lastAt(pads, axis) + std::max<std::int64_t>(lastAt(strides, axis) - 1, 0));
+    for (std::size_t axis = 0; axis < kernel.size(); ++axis)
+      both.push_back(lastAt(pads, axis) + std::max<std::int64_t>(lastAt(strides, axis) - 1, 0));
     t.set("padding", "explicit");
     t.set("pads", both);
     t.converted("the extent is rounded up by a border behind the input");
@@ -33,13 +35,20 @@ void pooling(Translation& t, const char* layer, bool countsPadding) {
     t.set("pads", pads);
     if (!down) t.fault("IgnoreBorder False with expressions: set the pads behind the input to the stride less 1");
   }
-  if (t.flag("ChannelLast", false)) t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
+  if (t.flag("ChannelLast", false))
+    t.fault("ChannelLast is not there: channels come first; put a Transpose before and behind it");
   if (countsPadding) t.set("include_padding", t.flag("IncludingPad", true));
 }
 
-void maxPooling(Translation& t) { pooling(t, "MaxPooling", false); }
-void averagePooling(Translation& t) { pooling(t, "AveragePooling", true); }
-void sumPooling(Translation& t) { pooling(t, "SumPooling", false); }
+void maxPooling(Translation& t) {
+  pooling(t, "MaxPooling", false);
+}
+void averagePooling(Translation& t) {
+  pooling(t, "AveragePooling", true);
+}
+void sumPooling(Translation& t) {
+  pooling(t, "SumPooling", false);
+}
 
 void globalAveragePooling(Translation& t) {
   t.add("GlobalAveragePooling");
@@ -59,8 +68,8 @@ void batchNormalization(Translation& t) {
     t.fault("BatchStat False: in training the statistics are those of the batch here");
   readWeights(t, "gamma", "gamma");
   readWeights(t, "beta", "beta");
-  for (const char* known : {"mean.File", "mean.Initializer", "mean.InitializerMultiplier", "mean.LRateMultiplier", "var.File", "var.Initializer",
-                            "var.InitializerMultiplier", "var.LRateMultiplier"})
+  for (const char* known : {"mean.File", "mean.Initializer", "mean.InitializerMultiplier", "mean.LRateMultiplier",
+                            "var.File", "var.Initializer", "var.InitializerMultiplier", "var.LRateMultiplier"})
     t.know(known);
   t.remark("the running variance begins at 1 here, at 0 there");
 }
@@ -81,7 +90,9 @@ void slice(Translation& t) {
   const bool toTheEnd = stopText == "*Input";
   const Json stop = toTheEnd ? Json::array() : t.list("Stop", "*Input");
   if (!start.is_array() || !step.is_array() || (!toTheEnd && !stop.is_array())) return;
-  const auto expression = [](const Json& value) { return value.is_string() ? "(" + value.get<std::string>().substr(1) + ")" : value.dump(); };
+  const auto expression = [](const Json& value) {
+    return value.is_string() ? "(" + value.get<std::string>().substr(1) + ")" : value.dump();
+  };
   for (std::size_t axis = 0; axis < start.size(); ++axis) {
     const Json& from = start[axis];
     const Json by = axis < step.size() ? step[axis] : Json(1);
@@ -93,10 +104,12 @@ void slice(Translation& t) {
     t.set("step", by);
     if (!cut) continue;
     if (from.is_number() && stop[axis].is_number() && by.is_number() && by > 0)
-      t.set("length", (stop[axis].get<std::int64_t>() - from.get<std::int64_t>() + by.get<std::int64_t>() - 1) / by.get<std::int64_t>());
+      t.set("length", (stop[axis].get<std::int64_t>() - from.get<std::int64_t>() + by.get<std::int64_t>() - 1) /
+                          by.get<std::int64_t>());
     else
-      t.set("length", by == 1 ? fmt::format("={}-{}", expression(stop[axis]), expression(from))
-                              : fmt::format("=ceil(({}-{})/{})", expression(stop[axis]), expression(from), expression(by)));
+      t.set("length", by == 1
+                          ? fmt::format("={}-{}", expression(stop[axis]), expression(from))
+                          : fmt::format("=ceil(({}-{})/{})", expression(stop[axis]), expression(from), expression(by)));
   }
   if (t.nodes.empty()) t.add("Identity");
   if (t.nodes.size() > 1) t.converted("one Slice for each axis that is cut");
@@ -121,8 +134,10 @@ void pad(Translation& t) {
   }
   const std::string mode = t.text("Mode", "constant");
   t.set("mode", mode == "repeat" ? "replicate" : mode);
-  if (mode == "constant") t.set("value", t.number("ConstantValue", "0.0"));
-  else t.know("ConstantValue");
+  if (mode == "constant")
+    t.set("value", t.number("ConstantValue", "0.0"));
+  else
+    t.know("ConstantValue");
 }
 
 void interpolate(Translation& t) {

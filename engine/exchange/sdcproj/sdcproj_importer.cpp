@@ -1,4 +1,5 @@
-// `.sdcproj` of Sony's Neural Network Console: every tab a network or a unit, its optimizers updates, its datasets CSVs.
+// `.sdcproj` of Sony's Neural Network Console: every tab a network or a unit, its optimizers updates, its datasets
+// CSVs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,21 +20,25 @@ constexpr std::size_t kLargestFile = std::size_t{64} << 20;  // the largest that
 
 bool sniff(std::string_view bytes, std::string_view name) {
   if (folded(name).ends_with(".sdcproj")) return true;
-  return bytes.find("[Network_Global]") != bytes.npos || (bytes.find("NumNetwork=") != bytes.npos && bytes.find("[Global]") != bytes.npos);
+  return bytes.find("[Network_Global]") != bytes.npos ||
+         (bytes.find("NumNetwork=") != bytes.npos && bytes.find("[Global]") != bytes.npos);
 }
 
 class Import {
  public:
   explicit Import(const ImportRequest& request)
-      : m_request(request), m_file(readFile(loom::readFile(request.file, kLargestFile), request.file.filename().string())) {}
+      : m_request(request),
+        m_file(readFile(loom::readFile(request.file, kLargestFile), request.file.filename().string())) {}
 
   Imported run() {
     nameTabs();
     for (std::size_t i = 0; i < m_file.networks.size(); ++i) {
       step(static_cast<double>(i) / static_cast<double>(m_file.networks.size()));
       const Network& tab = m_file.networks[i];
-      if (const auto unit = m_tabs.unitNames.find(tab.name); unit != m_tabs.unitNames.end()) drawTab(tab, unit->second, true);
-      if (const auto network = m_networks.find(tab.name); network != m_networks.end()) drawTab(tab, network->second, false);
+      if (const auto unit = m_tabs.unitNames.find(tab.name); unit != m_tabs.unitNames.end())
+        drawTab(tab, unit->second, true);
+      if (const auto network = m_networks.find(tab.name); network != m_networks.end())
+        drawTab(tab, network->second, false);
     }
     resolveUnitPorts();
     step(0.9);
@@ -58,13 +63,17 @@ class Import {
     if (m_request.progress) m_request.progress(share);
   }
 
-  // A tab that layers of type Unit name is a unit; it is a network besides where an optimizer, monitor or executor names it.
+  // A tab that layers of type Unit name is a unit; it is a network besides where an optimizer, monitor or executor
+  // names it.
   void nameTabs() {
     std::set<std::string> used, trained, taken;
     for (const Network& tab : m_file.networks)
       for (const Layer& layer : tab.layers)
-        if (const std::string* network = layer.property("Network"); network && layer.type == "Unit") used.insert(*network);
-    for (const auto& [sections, key] : {std::pair{&m_file.optimizers, "Optimizer_NetworkName"}, {&m_file.monitors, "Monitor_NetworkName"}, {&m_file.executors, "Executor_NetworkName"}})
+        if (const std::string* network = layer.property("Network"); network && layer.type == "Unit")
+          used.insert(*network);
+    for (const auto& [sections, key] : {std::pair{&m_file.optimizers, "Optimizer_NetworkName"},
+                                        {&m_file.monitors, "Monitor_NetworkName"},
+                                        {&m_file.executors, "Executor_NetworkName"}})
       for (const Section& section : *sections) trained.insert(section.text(key));
     for (const Network& tab : m_file.networks) {
       if (used.count(tab.name) && !trained.count(tab.name)) continue;
@@ -73,7 +82,8 @@ class Import {
       for (const Layer& layer : tab.layers) {
         const std::string* scope = layer.property("ParameterScope");
         std::set<std::string> none;
-        if (scope && (*scope == "*Name" || *scope == layer.name) && !layer.name.empty()) m_tabs.scopes.emplace(layer.name, validName(layer.name, "node", none));
+        if (scope && (*scope == "*Name" || *scope == layer.name) && !layer.name.empty())
+          m_tabs.scopes.emplace(layer.name, validName(layer.name, "node", none));
       }
     }
     for (const Network& tab : m_file.networks) {
@@ -91,7 +101,8 @@ class Import {
       const std::string* value = layer.property("Value");
       if (!isUnit) {
         names[layer.name] = value && !value->empty() && (*value)[0] >= '-' && (*value)[0] <= '9' ? *value : "0";
-        m_result.report.add(Kind::converted, tab.name, fmt::format("{} (Argument)", clipped(layer.name)), "", fmt::format("its value {} stands wherever it is named", clipped(names[layer.name])));
+        m_result.report.add(Kind::converted, tab.name, fmt::format("{} (Argument)", clipped(layer.name)), "",
+                            fmt::format("its value {} stands wherever it is named", clipped(names[layer.name])));
         continue;
       }
       std::string name = validName(layer.name, "argument", taken);
@@ -121,10 +132,12 @@ class Import {
     drawing.network.name = name;
     if (asUnit)
       for (const Layer& layer : tab.layers)
-        if (const auto own = m_tabs.arguments[tab.name].find(layer.name); layer.type == "Argument" && own != m_tabs.arguments[tab.name].end()) {
+        if (const auto own = m_tabs.arguments[tab.name].find(layer.name);
+            layer.type == "Argument" && own != m_tabs.arguments[tab.name].end()) {
           if (drawing.network.argument(own->second)) continue;
           drawing.network.arguments.push_back(argumentOf(layer, own->second));
-          m_result.report.add(Kind::translated, tab.name, fmt::format("{} (Argument)", clipped(layer.name)), "", fmt::format("the argument {} of the unit", own->second));
+          m_result.report.add(Kind::translated, tab.name, fmt::format("{} (Argument)", clipped(layer.name)), "",
+                              fmt::format("the argument {} of the unit", own->second));
         }
     m_late[name] = std::move(drawing.late);
     m_frozen[name] = std::move(drawing.frozen);
@@ -136,7 +149,9 @@ class Import {
   void resolveUnitPorts() {
     for (auto* drawings : {&m_result.project.networks, &m_result.project.units})
       for (loom::Network& drawing : *drawings)
-        std::erase_if(drawing.edges, [&](Edge& edge) { return !resolve(drawing, edge.from, "Output") || !resolve(drawing, edge.to, "Input"); });
+        std::erase_if(drawing.edges, [&](Edge& edge) {
+          return !resolve(drawing, edge.from, "Output") || !resolve(drawing, edge.to, "Input");
+        });
   }
 
   bool resolve(const loom::Network& drawing, Endpoint& end, const char* kind) {
@@ -150,7 +165,8 @@ class Import {
       end.port = port.id;
       return true;
     }
-    m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], end.node, end.node, fmt::format("the unit {} has no {} for a wire of it", node ? node->unit : end.node, kind));
+    m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], end.node, end.node,
+                        fmt::format("the unit {} has no {} for a wire of it", node ? node->unit : end.node, kind));
     return false;
   }
 
@@ -162,19 +178,23 @@ class Import {
     const Analysis analysis = analyseDrawing(m_result.project, drawing);
     for (const LateShape& late : m_late[drawing.name]) {
       const auto facts = analysis.nodes.find(late.after);
-      const Shape* shape = facts != analysis.nodes.end() && !facts->second.inputs.empty() ? &facts->second.inputs[0] : predecessorShape(drawing, analysis, late.after);
+      const Shape* shape = facts != analysis.nodes.end() && !facts->second.inputs.empty()
+                               ? &facts->second.inputs[0]
+                               : predecessorShape(drawing, analysis, late.after);
       Node* const found = drawing.find(late.node);
       if (late.kind == LateShape::Kind::loopLength) continue;
       if (!found) continue;  // two layers of one name: the second is told where it was read
       Node& node = *found;
       if (!shape) {
         if (late.kind != LateShape::Kind::label)
-          m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], late.node, late.node, "its shape follows from what is not known here: set it");
+          m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], late.node, late.node,
+                              "its shape follows from what is not known here: set it");
         continue;
       }
       if (late.kind == LateShape::Kind::target) node.values["shape"] = shape->extents();
       if (late.kind == LateShape::Kind::label && shape->rank() == 2) node.values["shape"] = Json::array({(*shape)[0]});
-      if (late.kind == LateShape::Kind::layerNormalization && shape->rank() > 1) node.values["axes"] = static_cast<std::int64_t>(shape->rank());
+      if (late.kind == LateShape::Kind::layerNormalization && shape->rank() > 1)
+        node.values["axes"] = static_cast<std::int64_t>(shape->rank());
     }
   }
 
@@ -185,15 +205,18 @@ class Import {
     Node* const node = drawing.find(late.node);
     if (!node) return;
     const Json axis = node->values.value("axis", Json(0));
-    if (!shape || !axis.is_number_integer() || axis.get<std::int64_t>() < 0 || axis.get<std::int64_t>() >= static_cast<std::int64_t>(shape->rank())) {
-      m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], late.node, late.node, "how many steps its loop has follows from what is not known here: set the length");
+    if (!shape || !axis.is_number_integer() || axis.get<std::int64_t>() < 0 ||
+        axis.get<std::int64_t>() >= static_cast<std::int64_t>(shape->rank())) {
+      m_result.report.add(Kind::untranslatable, m_tabOf[drawing.name], late.node, late.node,
+                          "how many steps its loop has follows from what is not known here: set the length");
       return;
     }
     node->values["length"] = (*shape)[axis.get<std::int64_t>()];
   }
 
   // Of the node whose wire comes first: a loss that lacks its target has no facts of its own.
-  static const Shape* predecessorShape(const loom::Network& drawing, const Analysis& analysis, const std::string& node) {
+  static const Shape* predecessorShape(const loom::Network& drawing, const Analysis& analysis,
+                                       const std::string& node) {
     for (const Edge& edge : drawing.edges) {
       if (edge.to.node != node || edge.to.port == "target") continue;
       const auto facts = analysis.nodes.find(edge.from.node);
@@ -207,7 +230,8 @@ class Import {
     std::set<std::string> found;
     for (const loom::Network& network : m_result.project.networks)
       for (const DatasetInput& input : datasetInputs(network))
-        if (input.shape.rank() == 3 && (input.shape[0] == 1 || input.shape[0] == 3 || input.shape[0] == 4)) found.insert(input.variable);
+        if (input.shape.rank() == 3 && (input.shape[0] == 1 || input.shape[0] == 3 || input.shape[0] == 4))
+          found.insert(input.variable);
     return {found.begin(), found.end()};
   }
 
@@ -229,7 +253,9 @@ class Import {
         if (still.empty()) continue;
         for (const Parameter& parameter : lower(flat.network, {}).parameters)
           if (!parameter.isState && !still.count(parameter.name)) update.parameters.push_back(parameter.name);
-        m_result.report.add(Kind::converted, "", "LRateMultiplier", "", fmt::format("{} do not learn: the update names all others", counted(static_cast<std::int64_t>(still.size()), "parameters")));
+        m_result.report.add(Kind::converted, "", "LRateMultiplier", "",
+                            fmt::format("{} do not learn: the update names all others",
+                                        counted(static_cast<std::int64_t>(still.size()), "parameters")));
       } catch (const Error&) {  // told as a problem of the drawing below
       }
     }
@@ -241,7 +267,8 @@ class Import {
     for (const Problem& problem : checkProject(m_result.project)) {
       if (problem.severity != Severity::error || ++told > 100) continue;
       const auto tab = m_tabOf.find(problem.network);
-      m_result.report.add(Kind::untranslatable, tab == m_tabOf.end() ? problem.network : tab->second, problem.node.empty() ? problem.field : problem.node, problem.node, problem.message);
+      m_result.report.add(Kind::untranslatable, tab == m_tabOf.end() ? problem.network : tab->second,
+                          problem.node.empty() ? problem.field : problem.node, problem.node, problem.message);
     }
   }
 

@@ -13,12 +13,12 @@ namespace loom {
 class Backend;
 
 struct BenchArguments {
-  std::vector<std::string> names;  // none = all
+  std::vector<std::string> names;                 // none = all
   std::string device = "cpu", precision = "f32";  // the backend's, for the lines
-  double seconds = 5;      // of measuring, for each
-  int threads = 0;         // 0 = all that this process may use
-  std::int64_t batch = 0;  // of a rank; 0 = the workload's
-  double memoryBudget = 0;  // MiB, as `memory_budget` of a project; 0 = none
+  double seconds = 5;                             // of measuring, for each
+  int threads = 0;                                // 0 = all that this process may use
+  std::int64_t batch = 0;                         // of a rank; 0 = the workload's
+  double memoryBudget = 0;                        // MiB, as `memory_budget` of a project; 0 = none
   bool apart = false;      // ranks compute at the same time without exchanging anything: the ceiling of those that do
   bool inStep = false;     // apart, but each step begins when all ranks have ended theirs: what unlike cores cost alone
   ConnectStreams connect;  // ranks with a device each: what their streams exchange by; null: through the host

@@ -1,4 +1,5 @@
-// A person at the Data page: files dropped, faults found with their place, a validation set split off, steps of preparation.
+// A person at the Data page: files dropped, faults found with their place, a validation set split off, steps of
+// preparation.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +13,6 @@
 #include <QTabBar>
 #include <QTableView>
 #include <QThreadPool>
-
 #include <condition_variable>
 #include <mutex>
 
@@ -69,10 +69,14 @@ class DataPageTest : public QObject {
   // What a cell says, once it is read.
   QString cell(int row, int column) {
     QString said;
-    [&] { QTRY_VERIFY((said = samples().index(row, column).data().toString()) != QString::fromUtf8(SamplesModel::kNotYet)); }();
+    [&] {
+      QTRY_VERIFY((said = samples().index(row, column).data().toString()) != QString::fromUtf8(SamplesModel::kNotYet));
+    }();
     return said;
   }
-  QAbstractItemModel& samples() { return *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>()->model(); }
+  QAbstractItemModel& samples() {
+    return *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>()->model();
+  }
   // Big-endian numbers of an IDX file, then its bytes.
   static QByteArray idx(std::initializer_list<quint32> head, int bytes) {
     QByteArray file;
@@ -93,7 +97,8 @@ class DataPageTest : public QObject {
 
   void droppedCsvsBecomeTrainingAndValidation() {
     QByteArray rows = "x__0,x__1,y:label\n";
-    for (int i = 0; i < 50; ++i) rows += QByteArray::number(i * 0.25) + ',' + QByteArray::number(i * i) + ',' + QByteArray::number(i % 3) + '\n';
+    for (int i = 0; i < 50; ++i)
+      rows += QByteArray::number(i * 0.25) + ',' + QByteArray::number(i * i) + ',' + QByteArray::number(i % 3) + '\n';
     m_open->drop({m_open->write("train.csv", rows)});
     m_open->drop({m_open->write("test.csv", "x__0,x__1,y:label\n9,9,2\n")});
     QCOMPARE(m_open->project().datasets.size(), std::size_t{2});
@@ -135,7 +140,8 @@ class DataPageTest : public QObject {
         if (!each->isSeparator()) lines << each->property(kCommandProperty).toString();
     });
     QCOMPARE(view.form(), SamplesView::Form::rows);
-    QCOMPARE(lines, (QStringList{"data.pictures", "data.larger", "data.smaller", "data.next-finding", "data.previous-finding", "data.check"}));
+    QCOMPARE(lines, (QStringList{"data.pictures", "data.larger", "data.smaller", "data.next-finding",
+                                 "data.previous-finding", "data.check"}));
     // The keys are the registry's.
     m_open->window().commands().setKeys("data.pictures", {QKeySequence("P")});
     m_open->activate();
@@ -161,7 +167,8 @@ class DataPageTest : public QObject {
     QVERIFY2(all.contains("x__1"), qPrintable(all));
     QVERIFY(m_open->workspace().errors() > 0);  // training on this is refused
     // The strip counts what the doctor counts.
-    QVERIFY2(doctor().text().startsWith(QString("Doctor: %1 errors").arg(m_open->workspace().errors())), qPrintable(doctor().text()));
+    QVERIFY2(doctor().text().startsWith(QString("Doctor: %1 errors").arg(m_open->workspace().errors())),
+             qPrintable(doctor().text()));
   }
 
   void aVanishedFileIsSaidAndTheWindowStays() {
@@ -233,8 +240,11 @@ class DataPageTest : public QObject {
     m_open->part<NumberField>("split-share")->setFocus();
     m_open->type("20");
     m_open->click("split-now");
-    QTRY_VERIFY2(findings().rowCount() > 0 && findings().index(0, 0).data(FindingsModel::kind).toInt() == static_cast<int>(FaultKind::loneClass), qPrintable(doctor().text()));
-    QVERIFY2(findings().index(0, 0).data().toString().contains("classes of training is in validation: 0, 1, 2, 3"), qPrintable(findings().index(0, 0).data().toString()));
+    QTRY_VERIFY2(findings().rowCount() > 0 &&
+                     findings().index(0, 0).data(FindingsModel::kind).toInt() == static_cast<int>(FaultKind::loneClass),
+                 qPrintable(doctor().text()));
+    QVERIFY2(findings().index(0, 0).data().toString().contains("classes of training is in validation: 0, 1, 2, 3"),
+             qPrintable(findings().index(0, 0).data().toString()));
   }
 
   QPushButton* remedy(const QString& text) {
@@ -279,27 +289,32 @@ class DataPageTest : public QObject {
     remedy("Add Normalise")->click();
     QTRY_COMPARE(m_open->project().datasets[0].prepare.size(), std::size_t{1});
     QTRY_VERIFY(!remedy("Add Normalise"));  // what is mended is no finding
-    QCOMPARE(findings().rowCount(), 1);  // y never changes
+    QCOMPARE(findings().rowCount(), 1);     // y never changes
     m_open->document().undoStack().undo();
     QTRY_COMPARE(findings().rowCount(), 2);
   }
 
-  // Minimum, mean, maximum and a histogram for each column of a table; a click leads to it in the rows, and its head back.
+  // Minimum, mean, maximum and a histogram for each column of a table; a click leads to it in the rows, and its head
+  // back.
   void eachColumnOfATableHasItsFigures() {
     QByteArray rows = "x__0:rooms,x__1:metres,x__2:same,y\n";
-    for (int i = 0; i < 34; ++i) rows += QByteArray::number(1 + i % 3) + ',' + QByteArray::number(1000 * i) + ",4," + QByteArray::number(0.25 * i) + '\n';
+    for (int i = 0; i < 34; ++i)
+      rows += QByteArray::number(1 + i % 3) + ',' + QByteArray::number(1000 * i) + ",4," +
+              QByteArray::number(0.25 * i) + '\n';
     m_open->drop({m_open->write("flats.csv", rows)});
     QTRY_VERIFY(m_open->window().findChild<ElementTable*>());
     auto& table = *m_open->window().findChild<ElementTable*>();
     QCOMPARE(table.facts(1), QString("metres: 0 to 33,000, mean 16,500, deviation 9,811"));
     QCOMPARE(table.facts(2), QString("same: always 4"));
     const auto labels = m_open->window().findChildren<QLabel*>();
-    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* each) { return each->text().endsWith("34 rows, 4 columns"); }));
+    QVERIFY(std::any_of(labels.begin(), labels.end(),
+                        [](const QLabel* each) { return each->text().endsWith("34 rows, 4 columns"); }));
     QTRY_VERIFY(table.height() >= table.place(2).bottom());
     // Every bin of the even column stands as high as the others: the row is not empty ground.
     const QImage picture = table.grab(table.place(1)).toImage();
     int bars = 0;
-    for (int x = 0; x < picture.width(); ++x) bars += picture.pixelColor(x, picture.height() / 2) == Theme::of().colour(Colour::control);
+    for (int x = 0; x < picture.width(); ++x)
+      bars += picture.pixelColor(x, picture.height() / 2) == Theme::of().colour(Colour::control);
     QVERIFY2(bars >= 3 * 17, qPrintable(QString::number(bars)));
     auto* view = m_open->window().findChild<SamplesView*>();
     QTest::mouseClick(&table, Qt::LeftButton, {}, table.place(1).center());
@@ -307,7 +322,8 @@ class DataPageTest : public QObject {
     QTest::keyClick(&table, Qt::Key_Down);
     QCOMPARE(view->chosenColumn(), 3);
     auto* head = view->findChild<QTableView*>()->horizontalHeader();
-    QTest::mouseClick(head->viewport(), Qt::LeftButton, {}, QPoint(head->sectionViewportPosition(1) + 10, head->height() / 2));
+    QTest::mouseClick(head->viewport(), Qt::LeftButton, {},
+                      QPoint(head->sectionViewportPosition(1) + 10, head->height() / 2));
     QCOMPARE(table.chosen(), 0);
   }
 
@@ -365,7 +381,8 @@ class DataPageTest : public QObject {
     QTRY_COMPARE(samples().rowCount(), 8);
     auto& model = static_cast<SamplesModel&>(samples());
     model.setMostPictureBytes(3 * 64 * 64 * 3);
-    for (int row = 0; row < 8; ++row) QTRY_VERIFY(!model.index(row, 1).data(SamplesModel::picture).value<QImage>().isNull());
+    for (int row = 0; row < 8; ++row)
+      QTRY_VERIFY(!model.index(row, 1).data(SamplesModel::picture).value<QImage>().isNull());
     QVERIFY(model.pictureBytes() > 0 && model.pictureBytes() <= 3 * 64 * 64 * 3);
   }
 

@@ -1,4 +1,5 @@
-// What lies on a host and what becomes of its runs: tidied up, ended by hand where nothing is known any more, resumed elsewhere.
+// What lies on a host and what becomes of its runs: tidied up, ended by hand where nothing is known any more, resumed
+// elsewhere.
 #include <QCheckBox>
 #include <QMenu>
 #include <csignal>
@@ -39,20 +40,25 @@ class HostRunsTest : public HostsWindow {
       QFile file(there.filePath(name));
       QVERIFY(file.open(QIODevice::WriteOnly) && file.write(QByteArray(300000, 'x')) == 300000);
     };
-    for (const char* each : {"engine/0123456789abcdef/bin/loom", "runs/mine/checkpoints/step-1.safetensors", "runs/other/log.txt", "data/x.pack"}) put(QLatin1String(each));
+    for (const char* each : {"engine/0123456789abcdef/bin/loom", "runs/mine/checkpoints/step-1.safetensors",
+                             "runs/other/log.txt", "data/x.pack"})
+      put(QLatin1String(each));
     auto* section = m_open->part<QWidget>("host-remains");
     QVERIFY(!section->isVisible());  // this machine keeps its runs with their projects
     addHost("there");
     QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
     QTRY_VERIFY_WITH_TIMEOUT(section->isVisible(), kPatience);
-    QVERIFY2(m_open->part<QLabel>("remains-total")->text().contains(QStringLiteral("~/.cache/gradloom")), qPrintable(m_open->part<QLabel>("remains-total")->text()));
+    QVERIFY2(m_open->part<QLabel>("remains-total")->text().contains(QStringLiteral("~/.cache/gradloom")),
+             qPrintable(m_open->part<QLabel>("remains-total")->text()));
     QStringList words;
     for (const QLabel* each : section->findChildren<QLabel*>()) words << each->text();
-    QVERIFY2(words.contains("Earlier engine") && words.contains("1 data set") && words.contains("2 runs"), qPrintable(words.join('|')));
+    QVERIFY2(words.contains("Earlier engine") && words.contains("1 data set") && words.contains("2 runs"),
+             qPrintable(words.join('|')));
     // What a person must decide is not chosen for them.
     QTRY_COMPARE(section->findChildren<QCheckBox*>().size(), 2);
     for (QCheckBox* each : section->findChildren<QCheckBox*>()) QVERIFY(!each->isChecked());
-    auto* runs = m_open->part<QCheckBox>("remain-runs/mine") ? m_open->part<QCheckBox>("remain-runs/mine") : m_open->part<QCheckBox>("remain-runs/other");
+    auto* runs = m_open->part<QCheckBox>("remain-runs/mine") ? m_open->part<QCheckBox>("remain-runs/mine")
+                                                             : m_open->part<QCheckBox>("remain-runs/other");
     QVERIFY(runs);
     QTest::mouseClick(runs, Qt::LeftButton, {}, QPoint(8, runs->height() / 2));
     QVERIFY(runs->isChecked());
@@ -73,11 +79,14 @@ class HostRunsTest : public HostsWindow {
   void whatARunNeedsStays() {
     RunRecord live;
     live.id = "live";
-    const QVector<HostRemain> remains{{.path = "engine/a", .bytes = 1}, {.path = "engine/b", .bytes = 2, .isUsed = true}, {.path = "data/x.pack", .bytes = 4},
-                                      {.path = "runs/live", .bytes = 8}, {.path = "runs/gone", .bytes = 16}, {.path = "data/y.part", .bytes = 32}};
+    const QVector<HostRemain> remains{
+        {.path = "engine/a", .bytes = 1},    {.path = "engine/b", .bytes = 2, .isUsed = true},
+        {.path = "data/x.pack", .bytes = 4}, {.path = "runs/live", .bytes = 8},
+        {.path = "runs/gone", .bytes = 16},  {.path = "data/y.part", .bytes = 32}};
     const auto bytes = [&](RemainGroup::Fate fate, const QList<RunRecord>& busy) {
       qint64 sum = 0;
-      for (const RemainGroup& each : groupRemains(remains, m_open->workspace().store(), busy)) sum += each.fate == fate ? each.bytes : 0;
+      for (const RemainGroup& each : groupRemains(remains, m_open->workspace().store(), busy))
+        sum += each.fate == fate ? each.bytes : 0;
       return sum;
     };
     QCOMPARE(bytes(RemainGroup::Fate::goes, {live}), qint64{0});

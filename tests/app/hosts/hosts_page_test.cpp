@@ -1,4 +1,5 @@
-// A person at the Hosts page and the host chooser: hosts are added, checked, changed, removed, asked for; runs are sent to one.
+// A person at the Hosts page and the host chooser: hosts are added, checked, changed, removed, asked for; runs are sent
+// to one.
 #include <QClipboard>
 #include <QDialog>
 #include <QDirIterator>
@@ -57,7 +58,8 @@ class HostsPageTest : public HostsWindow {
       Theme::of().setMode(mode);
       QCoreApplication::processEvents();
       const QImage picture = page().grab().toImage();
-      QCOMPARE(picture.pixelColor(empty->mapTo(&page(), QPoint(3, empty->height() - 3))), Theme::of().colour(Colour::app));
+      QCOMPARE(picture.pixelColor(empty->mapTo(&page(), QPoint(3, empty->height() - 3))),
+               Theme::of().colour(Colour::app));
     }
     Theme::of().setMode(ThemeMode::light);
   }
@@ -98,7 +100,8 @@ class HostsPageTest : public HostsWindow {
     const auto passed = report("there").lines.size();
     m_open->workspace().lines().line("there")->disconnectNow();
     QTRY_COMPARE(m_open->workspace().lines().line("there")->state(), LineState::offline);
-    fail("the key of there has changed: it shows ED25519 SHA256:aaaa, but known_hosts has ED25519 SHA256:9kQ2", SshFault::hostKey);
+    fail("the key of there has changed: it shows ED25519 SHA256:aaaa, but known_hosts has ED25519 SHA256:9kQ2",
+         SshFault::hostKey);
     m_open->click("check-host");
     QTRY_VERIFY(row("Host key") && row("Host key")->line().status == CheckLine::Status::failed);
     CheckRow* const failed = row("Host key");
@@ -107,7 +110,8 @@ class HostsPageTest : public HostsWindow {
     QCOMPARE(QApplication::clipboard()->text(), failed->line().remedy);
     // Both fingerprints stand there, and on the other pages in a bar.
     QTRY_VERIFY(m_open->part<QLabel>("host-fault-text")->isVisible());
-    for (const char* each : {"SHA256:aaaa", "SHA256:9kQ2"}) QVERIFY(m_open->part<QLabel>("host-fault-text")->text().contains(each));
+    for (const char* each : {"SHA256:aaaa", "SHA256:9kQ2"})
+      QVERIFY(m_open->part<QLabel>("host-fault-text")->text().contains(each));
     QTest::keyClick(&m_open->window(), Qt::Key_0, Qt::ControlModifier);
     QTRY_VERIFY(m_open->window().messages().text("hosts").contains("SHA256:aaaa"));
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
@@ -158,7 +162,10 @@ class HostsPageTest : public HostsWindow {
   }
 
   void theRemedyIsTheCommandOfTheSentence() {
-    fail("signing in on mara@there failed: denied; tried: key a. Put your public key there with: ssh-copy-id -p 2222 mara@there", SshFault::signIn);
+    fail(
+        "signing in on mara@there failed: denied; tried: key a. Put your public key there with: ssh-copy-id -p 2222 "
+        "mara@there",
+        SshFault::signIn);
     addHost("mara@there:2222");
     QTRY_VERIFY(row("SSH") && row("SSH")->line().status == CheckLine::Status::failed);
     QCOMPARE(row("SSH")->line().remedy, QString("ssh-copy-id -p 2222 mara@there"));
@@ -220,11 +227,15 @@ class HostsPageTest : public HostsWindow {
     QVERIFY(ranks && ranks->isVisible());
     ranks->selectAll();
     QTest::keyClicks(ranks, "4");
-    QVERIFY2(m_open->part<QLabel>("ranks-fault")->text().contains("Hosts page"), qPrintable(m_open->part<QLabel>("ranks-fault")->text()));
+    QVERIFY2(m_open->part<QLabel>("ranks-fault")->text().contains("Hosts page"),
+             qPrintable(m_open->part<QLabel>("ranks-fault")->text()));
   }
 
   void anUnknownKeyIsAcceptedByHandAlone() {
-    m_side->questions = {{.kind = SshQuestion::Kind::newHostKey, .host = "there", .text = "there is not known yet.", .fingerprint = "ED25519 SHA256:9kQ2"}};
+    m_side->questions = {{.kind = SshQuestion::Kind::newHostKey,
+                          .host = "there",
+                          .text = "there is not known yet.",
+                          .fingerprint = "ED25519 SHA256:9kQ2"}};
     addHost("there");
     QTRY_VERIFY(m_open->part<QDialog>("host-question"));
     auto* dialog = m_open->part<QDialog>("host-question");
@@ -242,19 +253,22 @@ class HostsPageTest : public HostsWindow {
     m_open->click("accept");
     QTRY_VERIFY_WITH_TIMEOUT(!report("there").checking && report("there").reached(), kPatience);
     // That is no part of how long the host took.
-    QVERIFY2(report("there").took <= static_cast<double>(clock.elapsed()) / 1000 - 0.4, qPrintable(QString::number(report("there").took)));
+    QVERIFY2(report("there").took <= static_cast<double>(clock.elapsed()) / 1000 - 0.4,
+             qPrintable(QString::number(report("there").took)));
     QCOMPARE(m_side->answers.back(), std::optional<QString>("yes"));
   }
 
   void passwordAndCodeAreAskedInTheirOrder() {
-    m_side->questions = {{.kind = SshQuestion::Kind::password, .host = "there", .text = "Password:"},
-                         {.kind = SshQuestion::Kind::code, .host = "there", .text = "Verification code:", .visible = true}};
+    m_side->questions = {
+        {.kind = SshQuestion::Kind::password, .host = "there", .text = "Password:"},
+        {.kind = SshQuestion::Kind::code, .host = "there", .text = "Verification code:", .visible = true}};
     addHost("there");
     QTRY_VERIFY(m_open->part<QLineEdit>("answer"));
     QCOMPARE(m_open->part<QLineEdit>("answer")->echoMode(), QLineEdit::Password);
     QTest::keyClicks(m_open->part<QLineEdit>("answer"), "hunter2");
     m_open->click("accept");
-    QTRY_VERIFY(m_open->part<QLineEdit>("answer") && m_open->part<QLineEdit>("answer")->echoMode() == QLineEdit::Normal);
+    QTRY_VERIFY(m_open->part<QLineEdit>("answer") &&
+                m_open->part<QLineEdit>("answer")->echoMode() == QLineEdit::Normal);
     QTest::keyClicks(m_open->part<QLineEdit>("answer"), "123456");
     m_open->click("accept");
     QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
@@ -286,7 +300,8 @@ class HostsPageTest : public HostsWindow {
     QVERIFY(!m_open->part<QLabel>("fault-host-form-port")->isVisible());
     fill("host-form-folder", "/data/loom");
     auto* places = m_open->part<QPlainTextEdit>("host-form-places");
-    QCOMPARE(places->grab().toImage().pixelColor(places->width() / 2, 0), Theme::of().colour(Colour::control));  // a field, and seen to be one
+    QCOMPARE(places->grab().toImage().pixelColor(places->width() / 2, 0),
+             Theme::of().colour(Colour::control));  // a field, and seen to be one
     QTest::keyClicks(places, "a01 8");
     QTest::keyClick(places, Qt::Key_Return);
     QTest::keyClicks(places, "a02 8");
@@ -294,7 +309,8 @@ class HostsPageTest : public HostsWindow {
     fill("host-form-mpirun", "/opt/mpi/bin/mpirun --mca \"btl tcp\"");
     QCOMPARE(hosts().find("there")->mpirun, (QStringList{"/opt/mpi/bin/mpirun", "--mca", "btl tcp"}));
     // Slurm: its fields, and the script as it will be submitted.
-    QTest::mouseClick(m_open->part<SegmentedControl>("host-kind"), Qt::LeftButton, {}, m_open->part<SegmentedControl>("host-kind")->segment(1).center());
+    QTest::mouseClick(m_open->part<SegmentedControl>("host-kind"), Qt::LeftButton, {},
+                      m_open->part<SegmentedControl>("host-kind")->segment(1).center());
     QCOMPARE(hosts().find("there")->kind, HostKind::slurm);
     fill("host-form-partition", "cpu");
     fill("host-form-nodes", "4");
@@ -405,7 +421,8 @@ class HostsPageTest : public HostsWindow {
     const auto state = [&](const QString& id) { return m_open->workspace().store().find(id)->state; };
     const QString idle = train("idle", {"steps=4000", "ms=5"}, Priority::shared);
     QTRY_VERIFY_WITH_TIMEOUT(m_open->workspace().store().find(idle)->step > 2, kPatience);
-    const QString first = train("first", {"steps=4000", "ms=5"}), second = train("second", {"steps=20"}), third = train("third", {"steps=20"});
+    const QString first = train("first", {"steps=4000", "ms=5"}), second = train("second", {"steps=20"}),
+                  third = train("third", {"steps=20"});
     QTRY_COMPARE_WITH_TIMEOUT(state(first), RunState::running, kPatience);
     QCOMPARE(state(idle), RunState::queued);
     QCOMPARE(launcher.queue(), QStringList({second, third, idle}));
@@ -442,7 +459,8 @@ class HostsPageTest : public HostsWindow {
     m_open->window().train({.overrides = {"steps=20"}});
     const QString id = m_open->workspace().runs().first().id;
     QSignalSpy stages(&m_open->workspace().launcher(), &Launcher::stageChanged);
-    QTRY_VERIFY_WITH_TIMEOUT(!stages.isEmpty() || m_open->workspace().store().find(id)->state == RunState::finished, kPatience);
+    QTRY_VERIFY_WITH_TIMEOUT(!stages.isEmpty() || m_open->workspace().store().find(id)->state == RunState::finished,
+                             kPatience);
     QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().store().find(id)->state, RunState::finished, kPatience);
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
     QTRY_VERIFY(page().queue().findChild<QWidget*>("show-in-runs"));

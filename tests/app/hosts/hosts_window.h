@@ -35,7 +35,7 @@ inline const char* const kHostsProject = R"({
 // What the far side does, set by the test and read on the line's thread.
 struct FarSide {
   std::mutex mutex;
-  QString fault;                 // open() fails with it
+  QString fault;  // open() fails with it
   SshFault kind = SshFault::unreachable;
   std::vector<SshQuestion> questions;
   std::vector<std::optional<QString>> answers;
@@ -137,9 +137,12 @@ class HostsWindow : public QObject {
     QVERIFY(config.open(QIODevice::WriteOnly));
     config.write("Host vega\n  HostName vega.lab.example\n  User mara\nHost *\n  Port 22\n");
     config.close();
-    m_open = std::make_unique<OpenedWindow>(LineOptions{.program = QStringLiteral(LOOM_PROGRAM), .sshConfig = config.fileName(),
-                                                        .transport = [side = m_side.get()](const SshAsk& ask) { return std::make_unique<FarTransport>(*side, ask); },
-                                                        .firstWaitMs = 50, .longestWaitMs = 200});
+    m_open = std::make_unique<OpenedWindow>(LineOptions{
+        .program = QStringLiteral(LOOM_PROGRAM),
+        .sshConfig = config.fileName(),
+        .transport = [side = m_side.get()](const SshAsk& ask) { return std::make_unique<FarTransport>(*side, ask); },
+        .firstWaitMs = 50,
+        .longestWaitMs = 200});
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
     QTRY_COMPARE(m_open->window().currentPage(), QString("hosts"));
   }

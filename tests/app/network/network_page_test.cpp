@@ -31,7 +31,8 @@ void NetworkPageTest::lenetByMouseAndKeys() {
   QVERIFY(drawn().find(conv1)->values["kernel"] == Json::array({5, 5}));
   view().reveal(conv1);
   std::string last = conv1, fc2;
-  for (const char* layer : {"relu", "MaxPooling", "Convolution", "relu", "MaxPooling", "Dense", "relu", "Linear", "SoftmaxCrossEntropy"}) {
+  for (const char* layer :
+       {"relu", "MaxPooling", "Convolution", "relu", "MaxPooling", "Dense", "relu", "Linear", "SoftmaxCrossEntropy"}) {
     const std::string id = addByKeys(layer);
     QVERIFY2(has(last, id), layer);
     last = id;
@@ -66,7 +67,8 @@ void NetworkPageTest::lenetByMouseAndKeys() {
   view().setFocus();
   key(Qt::Key_L, Qt::ControlModifier);
   settle();
-  QVERIFY2(document().analysis("main").sound(), document().problems().empty() ? "" : document().problems().front().message.c_str());
+  QVERIFY2(document().analysis("main").sound(),
+           document().problems().empty() ? "" : document().problems().front().message.c_str());
   picture("lenet");
 
   // Undo all: the empty file. Redo all: the same drawing to the letter.
@@ -165,7 +167,8 @@ void NetworkPageTest::aWireDroppedOnNothingOffersWhatFits() {
 void NetworkPageTest::aLongRemedyStaysInsideTheInspector() {
   QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
     {"id": "x", "layer": "Input", "shape": [10], "at": [0, 0]}, {"id": "fc", "layer": "Linear", "at": [0, 120]}],
-    "edges": [["x", "fc"]]}}})", "two"));
+    "edges": [["x", "fc"]]}}})",
+                              "two"));
   m_page->scene().pick({});
   settle();
   Button* remedy = nullptr;
@@ -173,14 +176,16 @@ void NetworkPageTest::aLongRemedyStaysInsideTheInspector() {
     if (each->isVisible() && each->text().contains("SoftmaxCrossEntropy")) remedy = each;
   QVERIFY(remedy);
   const int right = remedy->mapTo(&m_page->inspector(), QPoint(remedy->width(), 0)).x();
-  QVERIFY2(right <= m_page->inspector().width() - 8, qPrintable(QString("%1 of %2").arg(right).arg(m_page->inspector().width())));
+  QVERIFY2(right <= m_page->inspector().width() - 8,
+           qPrintable(QString("%1 of %2").arg(right).arg(m_page->inspector().width())));
   QCOMPARE(remedy->toolTip(), remedy->text());
 }
 
 // A sentence of five lines loses none of them.
 void NetworkPageTest::everyFaultStandsWholeInTheInspector() {
   QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
-    {"id": "x", "layer": "Input", "at": [0, 0]}], "edges": []}}})", "long"));
+    {"id": "x", "layer": "Input", "at": [0, 0]}], "edges": []}}})",
+                              "long"));
   view().reveal("x");
   settle();
   QLabel* sentence = nullptr;
@@ -191,7 +196,9 @@ void NetworkPageTest::everyFaultStandsWholeInTheInspector() {
     return sentence != nullptr;
   };
   QTRY_VERIFY(find());
-  QTRY_VERIFY2(sentence->height() >= sentence->heightForWidth(sentence->width()), qPrintable(QString("%1 of %2").arg(sentence->height()).arg(sentence->heightForWidth(sentence->width()))));
+  QTRY_VERIFY2(
+      sentence->height() >= sentence->heightForWidth(sentence->width()),
+      qPrintable(QString("%1 of %2").arg(sentence->height()).arg(sentence->heightForWidth(sentence->width()))));
 }
 
 void NetworkPageTest::copiedBetweenNetworks() {
@@ -234,8 +241,10 @@ void NetworkPageTest::aFaultStandsAtItsFieldAndIsMendedByAClick() {
   // Totals that leave a node out are no totals, wherever they stand.
   click(view().viewport()->rect().topRight() + QPoint(-12, 12));
   settle();
-  QCOMPARE(m_page->findChild<CostTable*>()->accessibleName(), QStringLiteral("Parameters ?, Multiply-adds ?, Output values ?"));
-  QVERIFY2(m_page->findChild<NetworkStrip*>()->figures().contains(QStringLiteral("?")), qPrintable(m_page->findChild<NetworkStrip*>()->figures()));
+  QCOMPARE(m_page->findChild<CostTable*>()->accessibleName(),
+           QStringLiteral("Parameters ?, Multiply-adds ?, Output values ?"));
+  QVERIFY2(m_page->findChild<NetworkStrip*>()->figures().contains(QStringLiteral("?")),
+           qPrintable(m_page->findChild<NetworkStrip*>()->figures()));
   document().undoStack().undo();
   document().undoStack().undo();
   settle();
@@ -265,7 +274,9 @@ void NetworkPageTest::noRoomIsLeftInTheInspector() {
   QVERIFY(document().openText(drawings::kSmall, "small"));
   m_page->scene().pickNode("conv");
   settle();
-  const auto free = [&] { return m_page->inspector().form().height() - m_page->inspector().form().sizeHint().height(); };
+  const auto free = [&] {
+    return m_page->inspector().form().height() - m_page->inspector().form().sizeHint().height();
+  };
   QTRY_COMPARE(free(), 0);
   document().setField("main", "conv", "channels", 0);  // a fault with its words
   settle();
@@ -288,7 +299,10 @@ void NetworkPageTest::narrowWindows() {
   m_page->scene().pickNode("conv");
   settle();
   QTRY_VERIFY(view().faultBubble().isVisible());
-  QVERIFY(view().faultBubble().mapTo(m_page.get(), QPoint(view().faultBubble().width() - shadowMargin(Elevation::menu), 0)).x() <= m_page->inspector().x());
+  QVERIFY(view()
+              .faultBubble()
+              .mapTo(m_page.get(), QPoint(view().faultBubble().width() - shadowMargin(Elevation::menu), 0))
+              .x() <= m_page->inspector().x());
   document().undoStack().undo();
   key(Qt::Key_Escape);
   m_page->toggleLeftPanel();
@@ -320,7 +334,8 @@ void NetworkPageTest::startFromData() {
   document().setKnownColumns({columns});
   Q_EMIT view().startFromDataRequested();
   QCOMPARE(drawn().nodes.size(), std::size_t{5});
-  QVERIFY2(document().analysis("main").sound(), document().problems().empty() ? "" : document().problems().front().message.c_str());
+  QVERIFY2(document().analysis("main").sound(),
+           document().problems().empty() ? "" : document().problems().front().message.c_str());
   QCOMPARE(document().undoStack().count(), 1);
 }
 
@@ -334,7 +349,9 @@ void NetworkPageTest::startFromATable() {
   QCOMPARE(drawn().nodes.size(), std::size_t{4 + 1 + 4});
   QVERIFY(document().analysis("main").sound());
   QVERIFY(drawn().find("columns") != nullptr);
-  QCOMPARE(std::count_if(drawn().edges.begin(), drawn().edges.end(), [](const Edge& edge) { return edge.to.node == "columns"; }), 4);
+  QCOMPARE(std::count_if(drawn().edges.begin(), drawn().edges.end(),
+                         [](const Edge& edge) { return edge.to.node == "columns"; }),
+           4);
 }
 
 void NetworkPageTest::pictures() {

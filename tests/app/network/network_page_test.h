@@ -1,7 +1,5 @@
 #pragma once
 // A person at the Network page: LeNet drawn by mouse and keys alone, with real events.
-#include "tests/app/network/page_alone.h"
-
 #include <QClipboard>
 #include <QComboBox>
 #include <QDrag>
@@ -14,6 +12,7 @@
 #include "app/pages/network/inspector_parts.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_strip.h"
+#include "tests/app/network/page_alone.h"
 #include "tests/widgets/document/drawings.h"
 #include "tests/widgets/document/unit_drawings.h"
 #include "widgets/canvas/add_menu.h"

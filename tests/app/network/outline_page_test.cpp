@@ -1,4 +1,5 @@
-// The outline beside the canvas: what is selected in one is selected in the other, and its keys and menu edit the drawing.
+// The outline beside the canvas: what is selected in one is selected in the other, and its keys and menu edit the
+// drawing.
 #include <QClipboard>
 
 #include "tests/app/network/units_page_test.h"

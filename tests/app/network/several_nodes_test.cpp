@@ -113,7 +113,8 @@ void NetworkPageTest::usesOfOneUnitAreEditedTogether() {
 void NetworkPageTest::nodesOfDifferentLayersAreChosenTogether() {
   QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
     {"id": "x", "layer": "Input", "shape": [10], "at": [0, 0]}, {"id": "fc", "layer": "Linear", "at": [0, 120]}],
-    "edges": [["x", "fc"]]}}})", "two"));
+    "edges": [["x", "fc"]]}}})",
+                              "two"));
   settle();
   view().setFocus();
   key(Qt::Key_A, Qt::ControlModifier);

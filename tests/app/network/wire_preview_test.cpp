@@ -126,7 +126,11 @@ class WirePreviewTest : public QObject {
 
   // As Arrange sets a chain: sixteen pixels from card to card, all of them within reach of a pin.
   void aWireBetweenCardsThatStandCloseIsLookedAtToo() {
-    Opened opened(QByteArray(kProject).replace("[0, 84]", "[0, 60]").replace("[0, 168]", "[0, 120]").replace("[0, 252]", "[0, 180]").replace("[0, 336]", "[0, 240]"));
+    Opened opened(QByteArray(kProject)
+                      .replace("[0, 84]", "[0, 60]")
+                      .replace("[0, 168]", "[0, 120]")
+                      .replace("[0, 252]", "[0, 180]")
+                      .replace("[0, 336]", "[0, 240]"));
     for (const auto& [from, to] : {std::pair("x", "conv1"), std::pair("relu1", "fc")}) {
       opened.rest(edge(from, to));
       QTRY_COMPARE(opened.card().title(), QString("%1 to %2").arg(from, to));
@@ -231,7 +235,8 @@ class WirePreviewTest : public QObject {
     QVERIFY2(opened.page->view().hint().text().contains("log"), qPrintable(opened.page->view().hint().text()));
   }
 
-  // All kinds of cost as bars on the cards, totals in the strip, and after a run what was measured beside what was predicted.
+  // All kinds of cost as bars on the cards, totals in the strip, and after a run what was measured beside what was
+  // predicted.
   void everyKindOfCostAndWhatWasMeasured() {
     Opened opened;
     NetworkScene& scene = opened.page->scene();
@@ -254,7 +259,8 @@ class WirePreviewTest : public QObject {
     QVERIFY2(strip.contains("at batch 8, predicted") && strip.contains(" and "), qPrintable(strip));
     scene.pickNode("conv1");
     const auto spoken = [&] { return opened.page->inspector().findChild<CostTable*>()->accessibleName(); };
-    for (const char* words : {"Parameters", "Multiply-adds", "Output values", "Activations at 8", "Memory at 8", "Time, predicted"})
+    for (const char* words :
+         {"Parameters", "Multiply-adds", "Output values", "Activations at 8", "Memory at 8", "Time, predicted"})
       QVERIFY2(spoken().contains(words), words);
     QVERIFY(!spoken().contains("Time, measured"));
     opened.train();

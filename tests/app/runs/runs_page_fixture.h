@@ -51,7 +51,9 @@ class RunsPageFixture : public QObject {
     Json project = Json::parse(kProject);
     project["training"]["optimizer"] = optimizer;
     if (!network.is_null()) project["networks"]["main"]["nodes"] = network;
-    m_open->write("p/runs/" + name + "/run.json", QByteArray::fromStdString(Json{{"run", 1}, {"project", project}, {"settings", {{"epochs", 2}, {"seed", 7}}}}.dump()));
+    m_open->write("p/runs/" + name + "/run.json",
+                  QByteArray::fromStdString(
+                      Json{{"run", 1}, {"project", project}, {"settings", {{"epochs", 2}, {"seed", 7}}}}.dump()));
     RunRecord run;
     run.id = run.name = name;
     run.folder = folder;
@@ -73,8 +75,12 @@ class RunsPageFixture : public QObject {
       each.body = std::move(body);
       events.push_back(each);
     };
-    for (int i = 0; i < steps; ++i) event("step", {{"loss", 1.0 / static_cast<double>(sequence)}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"learning_rate", 0.00106000001536}});
-    event("validation", {{"loss", 0.5}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"metrics", {{metric, 0.875}}}});
+    for (int i = 0; i < steps; ++i)
+      event("step", {{"loss", 1.0 / static_cast<double>(sequence)},
+                     {"epoch", 0.1 * static_cast<double>(sequence)},
+                     {"learning_rate", 0.00106000001536}});
+    event("validation",
+          {{"loss", 0.5}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"metrics", {{metric, 0.875}}}});
     store().append(id, toBatch(std::move(events)));
   }
   int row(const QString& id) {

@@ -49,7 +49,8 @@ class RunsPageTest : public RunsPageFixture {
       if (each.state == RunState::queued) workspace().launcher().stop(each.id);
     // What is live in the store alone was never started.
     for (const RunRecord& each : store().runs())
-      if (isLive(each.state) && !attempt([&] { workspace().launcher().kill(each.id); }).isEmpty()) store().setState(each.id, RunState::stopped);
+      if (isLive(each.state) && !attempt([&] { workspace().launcher().kill(each.id); }).isEmpty())
+        store().setState(each.id, RunState::stopped);
     QTRY_COMPARE_WITH_TIMEOUT(workspace().launcher().running(), 0, kPatience);
     m_open.reset();
   }
@@ -86,7 +87,8 @@ class RunsPageTest : public RunsPageFixture {
   void aMetricIsWhatItsLayerIs() {
     const QString a = addRun("a", {{"name", "SGD"}});
     addEvents(a, 5);
-    const QString b = addRun("b", {{"name", "SGD"}}, Json::parse(R"([{"id": "top_accuracy", "layer": "MeanSquaredError"}])"));
+    const QString b =
+        addRun("b", {{"name", "SGD"}}, Json::parse(R"([{"id": "top_accuracy", "layer": "MeanSquaredError"}])"));
     addEvents(b, 5, 1, "top_accuracy");
     const RunMetrics& metrics = *workspace().context().runMetrics;
     QCOMPARE(metrics.kind(*store().find(a)), ValueKind::accuracy);
@@ -207,7 +209,8 @@ class RunsPageTest : public RunsPageFixture {
     QVERIFY(axis.full().high < 100);
     QTRY_VERIFY(m_open->part<QWidget>("run-fault")->isVisible());
     int resumes = 0;
-    for (const QAbstractButton* each : training().findChildren<QAbstractButton*>()) resumes += each->isVisible() && each->text() == "Resume";
+    for (const QAbstractButton* each : training().findChildren<QAbstractButton*>())
+      resumes += each->isVisible() && each->text() == "Resume";
     QCOMPARE(resumes, 1);
   }
 
@@ -252,7 +255,8 @@ class RunsPageTest : public RunsPageFixture {
     QCOMPARE(panel.axes().front(), QString("Optimizer"));
     QCOMPARE(panel.axes().back(), QString("Best %"));
     // The larger rate stands above.
-    const auto rate = static_cast<std::size_t>(std::find(panel.axes().begin(), panel.axes().end(), "Learning rate") - panel.axes().begin());
+    const auto rate = static_cast<std::size_t>(std::find(panel.axes().begin(), panel.axes().end(), "Learning rate") -
+                                               panel.axes().begin());
     QVERIFY(rate < panel.axes().size());
     const std::size_t first = panel.lines()[0].id == a ? 0 : 1;
     QVERIFY(panel.crossing(1 - first, rate).y() < panel.crossing(first, rate).y());
@@ -261,7 +265,9 @@ class RunsPageTest : public RunsPageFixture {
   }
 
   void everyColumnStandsWithinTheWindow() {
-    for (int i = 0; i < 3; ++i) addEvents(addRun(QString("run-%1").arg(i), {{"name", i ? "LARS" : "Momentum"}, {"learning_rate", 0.1 * (i + 1)}}), 5);
+    for (int i = 0; i < 3; ++i)
+      addEvents(addRun(QString("run-%1").arg(i), {{"name", i ? "LARS" : "Momentum"}, {"learning_rate", 0.1 * (i + 1)}}),
+                5);
     showPage("runs");
     int width = 0;
     for (int column = 0; column < table().model()->columnCount(); ++column) width += table().columnWidth(column);
@@ -396,7 +402,8 @@ class RunsPageTest : public RunsPageFixture {
     m_open->window().messages().show("two", MessageBars::Kind::warning, "A sentence");
     QCoreApplication::processEvents();
     // Two labels of two lines stand beside the curves.
-    for (const LineChart* chart : {&training().curves().loss(), &training().curves().metric()}) QVERIFY2(chart->plot().height() >= 70, qPrintable(QString::number(chart->plot().height())));
+    for (const LineChart* chart : {&training().curves().loss(), &training().curves().metric()})
+      QVERIFY2(chart->plot().height() >= 70, qPrintable(QString::number(chart->plot().height())));
     auto* scroll = m_open->part<QScrollArea>("curves-scroll");
     QVERIFY(scroll->verticalScrollBar()->maximum() > 0);
     QVERIFY(!scroll->horizontalScrollBar()->isVisible());
@@ -482,7 +489,8 @@ class RunsPageTest : public RunsPageFixture {
     QTRY_COMPARE(training().curves().loss().shownPoints(), std::int64_t{21});
     const auto ground = [&](Colour colour) {
       LineChart& chart = training().curves().loss();
-      return chart.grab().toImage().pixelColor(static_cast<int>(chart.plot().left()) + 30, static_cast<int>(chart.plot().bottom())) == Theme::of().colour(colour);
+      return chart.grab().toImage().pixelColor(static_cast<int>(chart.plot().left()) + 30,
+                                               static_cast<int>(chart.plot().bottom())) == Theme::of().colour(colour);
     };
     QTRY_VERIFY(ground(Colour::axis));
     Theme::of().setMode(ThemeMode::dark);

@@ -1,13 +1,13 @@
 // What a chart paints of runs whose curves lie in the database: nothing is read on the window's thread.
+#include "app/store_series.h"
+
 #include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
-
 #include <cmath>
 #include <thread>
 
 #include "app/run_outline.h"
-#include "app/store_series.h"
 #include "engine/run/run_folder.h"
 #include "launcher/store/database.h"
 
@@ -29,7 +29,13 @@ class StoreSeriesTest : public QObject {
       const auto begin = static_cast<std::uint32_t>(batch.cells.size());
       batch.cells.emplace_back(0, step == 5000 ? std::nan("") : 1.0 / step);
       batch.cells.emplace_back(1, 0.25 / step);
-      batch.rows.push_back({.sequence = step, .attempt = 1, .step = step, .time = 1000.0 + step, .isStep = true, .begin = begin, .end = begin + 2});
+      batch.rows.push_back({.sequence = step,
+                            .attempt = 1,
+                            .step = step,
+                            .time = 1000.0 + step,
+                            .isStep = true,
+                            .begin = begin,
+                            .end = begin + 2});
     }
     m_store->append("a", batch);
   }
@@ -91,7 +97,8 @@ class StoreSeriesTest : public QObject {
     append(last + 1, last + 10);
     last += 10;
     const StoreSeries loss(*m_store, "a", series::kLoss);
-    for (int frame = 0; frame < 2; ++frame) QCOMPARE(loss.columns(XUnit::step, 0, last, 300).points, std::int64_t{last});
+    for (int frame = 0; frame < 2; ++frame)
+      QCOMPARE(loss.columns(XUnit::step, 0, last, 300).points, std::int64_t{last});
   }
 
   // Somebody holds the database: the painting goes on, and the curve comes when it can.
@@ -125,7 +132,8 @@ class StoreSeriesTest : public QObject {
     QVERIFY2(timer.elapsed() < 200, qPrintable(QString::number(timer.elapsed())));
     QTRY_COMPARE(told, 1);
     const RunOutline* outline = question->ask(asked);
-    QVERIFY(outline && outline->loss && outline->has(series::kLoss) && outline->has("training.part") && !outline->has("training.other"));
+    QVERIFY(outline && outline->loss && outline->has(series::kLoss) && outline->has("training.part") &&
+            !outline->has("training.other"));
     QCOMPARE(outline->lastStep, std::int64_t{kSteps});
     QCOMPARE(outline->loss->second - outline->x.at(400), double(kSteps - 400));
     for (int frame = 0; frame < 100; ++frame) QVERIFY(question->ask(asked));

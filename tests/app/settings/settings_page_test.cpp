@@ -1,11 +1,12 @@
 // A person at the Settings page: what is typed holds at once, what cannot be is said at its field, undo takes back.
+#include "app/pages/settings/settings_page.h"
+
 #include <QLabel>
 #include <QLineEdit>
 
 #include "app/pages/settings/batch_equation.h"
 #include "app/pages/settings/run_advice.h"
 #include "app/pages/settings/schedule_preview.h"
-#include "app/pages/settings/settings_page.h"
 #include "app/workspace.h"
 #include "engine/optimizers/optimizer.h"
 #include "tests/app/opened_window.h"
@@ -48,7 +49,8 @@ class SettingsPageTest : public QObject {
     m_open->type("0.0125");
     QCOMPARE(update().optimizer.value("learning_rate", 0.0), 0.0125);
     QVERIFY(update().optimizer.contains("name"));
-    QVERIFY(m_open->document().problems().empty() || m_open->document().problems().front().field.find("optimizer") == std::string::npos);
+    QVERIFY(m_open->document().problems().empty() ||
+            m_open->document().problems().front().field.find("optimizer") == std::string::npos);
     goTo("epochs");
     m_open->type("7");
     QCOMPARE(training().settings.value("epochs", 0), 7);
@@ -88,12 +90,14 @@ class SettingsPageTest : public QObject {
     bool told = false;
     for (QWidget* at = row; at && !told; at = at->parentWidget())
       if (auto* form = qobject_cast<FormRow*>(at))
-        for (const QLabel* label : form->findChildren<QLabel*>()) told = told || (label->isVisible() && label->text().contains("fast"));
+        for (const QLabel* label : form->findChildren<QLabel*>())
+          told = told || (label->isVisible() && label->text().contains("fast"));
     QVERIFY(told);
   }
 
   void bothSidesOfTheBatchAreTyped() {
-    QLineEdit &perRank = equation("Samples per rank and pass"), &accumulation = equation("Accumulation"), &whole = equation("Global batch");
+    QLineEdit &perRank = equation("Samples per rank and pass"), &accumulation = equation("Accumulation"),
+              &whole = equation("Global batch");
     perRank.setFocus();
     m_open->type("32");
     QCOMPARE(training().settings.value("batch", 0), 32);
@@ -164,8 +168,10 @@ class SettingsPageTest : public QObject {
     for (const Advice& one : adviceInWords(m_open->document(), 0, {.samples = 6000, .steps = 940}))
       QVERIFY2(!one.text.contains("warm-up"), qPrintable(one.text));
     const auto said = [&] {
-      return std::any_of(m_open->document().problems().begin(), m_open->document().problems().end(),
-                         [](const Problem& problem) { return problem.field == "training.optimizer.learning_rate" && problem.severity == Severity::warning; });
+      return std::any_of(
+          m_open->document().problems().begin(), m_open->document().problems().end(), [](const Problem& problem) {
+            return problem.field == "training.optimizer.learning_rate" && problem.severity == Severity::warning;
+          });
     };
     QVERIFY(!said());
     goTo("optimizer.learning_rate");
@@ -205,7 +211,9 @@ class SettingsPageTest : public QObject {
     m_open->click("differs");
     QCoreApplication::processEvents();
     const auto labels = m_open->window().findChild<SettingsPage*>()->findChildren<QLabel*>();
-    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->isVisible() && label->text() == "default <s>Adam</s>"; }));
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->isVisible() && label->text() == "default <s>Adam</s>";
+    }));
     // As many rows as are counted, the batch among them.
     int rows = 1;  // the rule
     bool batch = false;
@@ -219,7 +227,10 @@ class SettingsPageTest : public QObject {
 
   void everyWordOfTheEquationStandsWhole() {
     m_open->window().resize(1024, 700);
-    const auto whole = [](const QLabel* label) { return label->wordWrap() ? label->height() >= label->heightForWidth(label->width()) : label->width() >= label->sizeHint().width(); };
+    const auto whole = [](const QLabel* label) {
+      return label->wordWrap() ? label->height() >= label->heightForWidth(label->width())
+                               : label->width() >= label->sizeHint().width();
+    };
     for (const char* accumulation : {"1", "3"}) {  // 64 does not divide by 3: a sentence
       equation("Accumulation").setFocus();
       m_open->type(accumulation);
@@ -239,13 +250,18 @@ class SettingsPageTest : public QObject {
     for (const char* key : {"learning_rate", "momentum"}) {
       QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
       const auto rows = forms->findChildren<FormRow*>(key);
-      QVERIFY2(std::any_of(rows.begin(), rows.end(), [](const FormRow* row) { return row->isVisible() && row->isAncestorOf(QApplication::focusWidget()); }), key);
+      QVERIFY2(std::any_of(rows.begin(), rows.end(),
+                           [](const FormRow* row) {
+                             return row->isVisible() && row->isAncestorOf(QApplication::focusWidget());
+                           }),
+               key);
     }
   }
 
   // Before anything is trained: how short a warm-up of large steps is.
   void fewStepsAreSaidInWords() {
-    const std::vector<Advice> advice = adviceInWords(m_open->document(), 0, {.samples = 60000, .steps = 150, .warmupSteps = 3});
+    const std::vector<Advice> advice =
+        adviceInWords(m_open->document(), 0, {.samples = 60000, .steps = 150, .warmupSteps = 3});
     QVERIFY(std::any_of(advice.begin(), advice.end(), [](const Advice& one) {
       return one.kind == Advice::Kind::warning && one.text.startsWith("3 steps of warm-up");
     }));
@@ -272,7 +288,8 @@ class SettingsPageTest : public QObject {
     filter->setFocus();
     const auto visibleRows = [this] {
       int count = 0;
-      for (const FormRow* row : m_open->window().findChild<SettingsPage*>()->findChildren<FormRow*>()) count += row->isVisible();
+      for (const FormRow* row : m_open->window().findChild<SettingsPage*>()->findChildren<FormRow*>())
+        count += row->isVisible();
       return count;
     };
     const int all = visibleRows();
@@ -288,7 +305,9 @@ class SettingsPageTest : public QObject {
     QVERIFY(visibleRows() >= 1 && visibleRows() < all / 2);
     // No section takes more room than its rows: what is left lies under the last one.
     for (const PropertyForm* form : m_open->window().findChild<SettingsPage*>()->findChildren<PropertyForm*>())
-      if (form->isVisible() && form->visibleCount() > 0) QTRY_VERIFY2(form->height() <= form->sizeHint().height(), qPrintable(QString("%1 of %2").arg(form->height()).arg(form->sizeHint().height())));
+      if (form->isVisible() && form->visibleCount() > 0)
+        QTRY_VERIFY2(form->height() <= form->sizeHint().height(),
+                     qPrintable(QString("%1 of %2").arg(form->height()).arg(form->sizeHint().height())));
     for (const QLabel* label : m_open->window().findChild<SettingsPage*>()->findChildren<QLabel*>())
       QVERIFY2(!(label->isVisible() && label->text() == "Warm-up"), "a heading without a row of its own");
   }

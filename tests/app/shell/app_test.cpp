@@ -79,7 +79,8 @@ class AppTest : public QObject {
       csv.write("x__0,x__1,y:label\n");
       for (int i = 0; i < 160; ++i) {
         const int label = i % 2;
-        csv.write(QByteArray::number(label * 2 - 1 + std::sin(i * 1.7) * 0.7) + ',' + QByteArray::number(std::cos(i * 2.3)) + ',' + QByteArray::number(label) + '\n');
+        csv.write(QByteArray::number(label * 2 - 1 + std::sin(i * 1.7) * 0.7) + ',' +
+                  QByteArray::number(std::cos(i * 2.3)) + ',' + QByteArray::number(label) + '\n');
       }
     }
     QByteArray text = QByteArray(kProject).replace("EPOCHS", QByteArray::number(epochs));
@@ -113,14 +114,17 @@ class AppTest : public QObject {
   }
 
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
   void cleanupTestCase() { m_theme.reset(); }
 
   void init() {
     m_folder = std::make_unique<QTemporaryDir>();
     qputenv("GRADLOOM_PROJECTS", m_folder->filePath("own").toUtf8());
     m_preferences = std::make_unique<Preferences>(m_folder->filePath("gradloom.ini"));
-    m_workspace = std::make_unique<Workspace>(WorkspaceOptions{.dataFolder = m_folder->filePath("data")}, *m_theme, *m_preferences);
+    m_workspace = std::make_unique<Workspace>(WorkspaceOptions{.dataFolder = m_folder->filePath("data")}, *m_theme,
+                                              *m_preferences);
     m_window = std::make_unique<MainWindow>(*m_workspace);
     m_window->resize(1440, 900);
     m_window->show();
@@ -181,7 +185,8 @@ class AppTest : public QObject {
     // Where is my model? Beside its figures.
     QTRY_VERIFY(part<QLabel>("model-place")->isVisible());
     click("copy-model-path");
-    QVERIFY2(QFile::exists(QGuiApplication::clipboard()->text()) && QGuiApplication::clipboard()->text().startsWith(run().folder + "/checkpoints/"),
+    QVERIFY2(QFile::exists(QGuiApplication::clipboard()->text()) &&
+                 QGuiApplication::clipboard()->text().startsWith(run().folder + "/checkpoints/"),
              qPrintable(QGuiApplication::clipboard()->text()));
     // A checkpoint that took its place since, unseen by the page, is what the next click copies.
     const QFileInfo shown(QGuiApplication::clipboard()->text());
@@ -190,7 +195,8 @@ class AppTest : public QObject {
     for (const QString& each : shown.dir().entryList(QDir::Files)) {
       QFile pointer(shown.dir().filePath(each));
       if (each.endsWith(".safetensors") || !pointer.open(QIODevice::ReadWrite)) continue;
-      const QByteArray text = pointer.readAll().replace(shown.fileName().toUtf8(), QFileInfo(newer).fileName().toUtf8());
+      const QByteArray text =
+          pointer.readAll().replace(shown.fileName().toUtf8(), QFileInfo(newer).fileName().toUtf8());
       pointer.seek(0);
       pointer.write(text);
     }
@@ -246,7 +252,8 @@ class AppTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(run().state, RunState::stopped, kPatience);
     QCOMPARE(run().step % run().stepsPerEpoch, std::int64_t{0});
     std::set<std::int64_t> steps;
-    for (const SeriesPoint& point : m_workspace->store().points(run().id, series::kLoss)) QVERIFY(steps.insert(point.step).second);
+    for (const SeriesPoint& point : m_workspace->store().points(run().id, series::kLoss))
+      QVERIFY(steps.insert(point.step).second);
     QCOMPARE(static_cast<std::int64_t>(steps.size()), run().step);
     QCOMPARE(*steps.begin(), std::int64_t{1});
     shot("training-stopped");
@@ -275,7 +282,8 @@ class AppTest : public QObject {
     }
     QCOMPARE(m_workspace->runs().size(), 3);
     QTRY_VERIFY_WITH_TIMEOUT(m_workspace->launcher().running() + m_workspace->launcher().waiting() == 0, kPatience);
-    for (const RunRecord& each : m_workspace->runs()) QVERIFY2(each.state == RunState::finished, qPrintable(each.message));
+    for (const RunRecord& each : m_workspace->runs())
+      QVERIFY2(each.state == RunState::finished, qPrintable(each.message));
     QTest::keySequence(m_window.get(), QKeySequence("Ctrl+5"));
     RunsModel& model = runs().model();
     QCOMPARE(model.rowCount(), 3);
@@ -381,7 +389,8 @@ class AppTest : public QObject {
     m_window->showPage("runs");
     m_window.reset();
     m_workspace.reset();
-    m_workspace = std::make_unique<Workspace>(WorkspaceOptions{.dataFolder = m_folder->filePath("data")}, *m_theme, *m_preferences);
+    m_workspace = std::make_unique<Workspace>(WorkspaceOptions{.dataFolder = m_folder->filePath("data")}, *m_theme,
+                                              *m_preferences);
     m_window = std::make_unique<MainWindow>(*m_workspace);
     QCOMPARE(m_preferences->recentProjects().size(), 1);
     open(path);
@@ -391,7 +400,8 @@ class AppTest : public QObject {
   void picturesInOtherSizesAndColours() {
     if (qEnvironmentVariableIsEmpty("GRADLOOM_SHOTS")) QSKIP("GRADLOOM_SHOTS names no folder for pictures");
     open(writeProject("pictures", 60));
-    for (int i = 0; i < 3; ++i) m_window->train({QString(), {QStringLiteral("training.optimizer.learning_rate=%1").arg(0.01 * (i + 1))}});
+    for (int i = 0; i < 3; ++i)
+      m_window->train({QString(), {QStringLiteral("training.optimizer.learning_rate=%1").arg(0.01 * (i + 1))}});
     QTRY_VERIFY_WITH_TIMEOUT(m_workspace->launcher().running() + m_workspace->launcher().waiting() == 0, kPatience);
     for (const ThemeMode mode : {ThemeMode::light, ThemeMode::dark}) {
       m_theme->setMode(mode);

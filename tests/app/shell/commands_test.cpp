@@ -1,4 +1,5 @@
-// The registry of commands in the real window: every command once, keys that a person changes, lists that are recorded and run again.
+// The registry of commands in the real window: every command once, keys that a person changes, lists that are recorded
+// and run again.
 #include "widgets/controls/commands.h"
 
 #include <QContextMenuEvent>
@@ -105,11 +106,28 @@ class CommandsTest : public QObject {
       QVERIFY2(other.isEmpty(), qPrintable(id + " and " + other + " share " + keysText(*action)));
     }
     QVERIFY(ids.size() > 120);
-    for (const char* id : {"save", "page-network", "network.arrange", "data.check", "settings.search", "training.best",
-                           "runs.compare", "hosts.add", "network.zoom-in", "network.nudge-left", "network.wire",
-                           "network.paste", "chart.copy-values", "runs.delete", "network.save-unit",
-                           "network.outline-go", "network.outline-rename", "runs.open", "runs.draw", "runs.select-all",
-                           "data.pictures", "data.larger"})
+    for (const char* id : {"save",
+                           "page-network",
+                           "network.arrange",
+                           "data.check",
+                           "settings.search",
+                           "training.best",
+                           "runs.compare",
+                           "hosts.add",
+                           "network.zoom-in",
+                           "network.nudge-left",
+                           "network.wire",
+                           "network.paste",
+                           "chart.copy-values",
+                           "runs.delete",
+                           "network.save-unit",
+                           "network.outline-go",
+                           "network.outline-rename",
+                           "runs.open",
+                           "runs.draw",
+                           "runs.select-all",
+                           "data.pictures",
+                           "data.larger"})
       QVERIFY2(ids.contains(id), id);
   }
 
@@ -125,7 +143,8 @@ class CommandsTest : public QObject {
     QCOMPARE(nodes(), std::size_t(8));
 
     // Another window, the same person.
-    QCOMPARE(Preferences(m_open->path("gradloom.ini")).changedKeys().value("network.duplicate"), QStringList{"Ctrl+Shift+U"});
+    QCOMPARE(Preferences(m_open->path("gradloom.ini")).changedKeys().value("network.duplicate"),
+             QStringList{"Ctrl+Shift+U"});
 
     card = keysCard();
     card->choose("network.duplicate");

@@ -1,4 +1,5 @@
-// Files of other tools in the window: dropped, reported, opened as new work; networks and drawings given away. Real events, the real loom.
+// Files of other tools in the window: dropped, reported, opened as new work; networks and drawings given away. Real
+// events, the real loom.
 #include <QListWidget>
 #include <QPdfWriter>
 #include <QSvgRenderer>
@@ -16,7 +17,9 @@ namespace loom {
 class ExchangeTest : public QObject {
   Q_OBJECT
 
-  static QString construct(const char* name) { return QStringLiteral(GRADLOOM_SOURCE_DIR "/tests/engine/exchange/data/%1.sdcproj").arg(name); }
+  static QString construct(const char* name) {
+    return QStringLiteral(GRADLOOM_SOURCE_DIR "/tests/engine/exchange/data/%1.sdcproj").arg(name);
+  }
   static QByteArray bytesOf(const QString& file) {
     QFile opened(file);
     return opened.open(QIODevice::ReadOnly) ? opened.readAll() : QByteArray();
@@ -91,7 +94,8 @@ class ExchangeTest : public QObject {
     QByteArray text = "[Network_Global]\n";
     for (int i = 0; i < 20000; ++i) {
       const QByteArray number = QByteArray::number(i);
-      text += "[Layer_" + number + "]\nID=" + number + "\nType=ReLU\nProperty_0_Name=Name\nProperty_0_Value=R" + number + "\n";
+      text += "[Layer_" + number + "]\nID=" + number + "\nType=ReLU\nProperty_0_Name=Name\nProperty_0_Value=R" +
+              number + "\n";
     }
     opened.drop({opened.write("large.sdcproj", text)});
     QVERIFY(opened.window().messages().text("import").contains("Importing"));
@@ -109,14 +113,21 @@ class ExchangeTest : public QObject {
 
   void droppedWeightsAreLaidOverTheNetwork() {
     OpenedWindow opened;
-    const QString project = opened.write("p.loom", R"({"loom":1,"networks":{"main":{"nodes":[{"id":"x","layer":"Input","shape":[3]},{"id":"fc1","layer":"Linear","outputs":4},
+    const QString project = opened.write(
+        "p.loom",
+        R"({"loom":1,"networks":{"main":{"nodes":[{"id":"x","layer":"Input","shape":[3]},{"id":"fc1","layer":"Linear","outputs":4},
         {"id":"r","layer":"ReLU"},{"id":"fc2","layer":"Linear","outputs":2}],"edges":[["x","fc1"],["fc1","r"],["r","fc2"]]}},"training":{"network":"main"}})");
     opened.window().openProject(project);
     QVERIFY(opened.workspace().document());
     const std::vector<float> numbers(1000, 0.5f);
     const auto values = [&](std::size_t count) { return std::span(numbers).first(count); };
     const QString weights = opened.path("net.safetensors");
-    TensorFile::write(weights.toStdString(), {{"0.weight", {4, 3}, values(12)}, {"0.bias", {4}, values(4)}, {"2.weight", {10, 4}, values(40)}, {"2.bias", {10}, values(10)}}, {});
+    TensorFile::write(weights.toStdString(),
+                      {{"0.weight", {4, 3}, values(12)},
+                       {"0.bias", {4}, values(4)},
+                       {"2.weight", {10, 4}, values(40)},
+                       {"2.bias", {10}, values(10)}},
+                      {});
     opened.drop({weights});
     QTRY_VERIFY(cardOf(opened));
     auto* const rows = opened.part<QListWidget>("import-rows");
@@ -140,7 +151,8 @@ class ExchangeTest : public QObject {
     QSvgRenderer svg(opened.path("drawing.svg"));
     QVERIFY(svg.isValid());
     const QByteArray text = bytesOf(opened.path("drawing.svg"));
-    for (const Node& node : opened.project().networks[0].nodes) QVERIFY2(text.contains(QByteArray::fromStdString(node.id)), node.id.c_str());
+    for (const Node& node : opened.project().networks[0].nodes)
+      QVERIFY2(text.contains(QByteArray::fromStdString(node.id)), node.id.c_str());
     const QImage picture(opened.path("drawing.png"));
     QVERIFY(std::abs(picture.width() - 2 * svg.viewBoxF().width()) <= 4);
     QVERIFY2(picture.pixelColor(1, 1).lightness() > 200, "paper is light");

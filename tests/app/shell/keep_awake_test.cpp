@@ -1,4 +1,11 @@
-// A machine that trains stays awake, and sleeps again afterwards: against a bus of the test's own with a stand-in for logind.
+// A machine that trains stays awake, and sleeps again afterwards: against a bus of the test's own with a stand-in for
+// logind.
+#include "app/keep_awake.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <QDBusConnection>
 #include <QDBusUnixFileDescriptor>
 #include <QProcess>
@@ -6,11 +13,7 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include "app/keep_awake.h"
 #include "launcher/launcher.h"
 #include "launcher/store/run_store.h"
 
@@ -55,7 +58,8 @@ class KeepAwakeTest : public QObject {
     while (!daemon.canReadLine()) QVERIFY(daemon.waitForReadyRead(20000));
     const QString address = QString::fromUtf8(daemon.readLine()).trimmed();
     Logind logind;
-    QDBusConnection there = QDBusConnection::connectToBus(address, "logind"), here = QDBusConnection::connectToBus(address, "gradloom");
+    QDBusConnection there = QDBusConnection::connectToBus(address, "logind"),
+                    here = QDBusConnection::connectToBus(address, "gradloom");
     QVERIFY(there.isConnected() && here.isConnected());
     QVERIFY(there.registerObject("/org/freedesktop/login1", &logind, QDBusConnection::ExportAllSlots));
     QVERIFY(there.registerService("org.freedesktop.login1"));
@@ -66,7 +70,12 @@ class KeepAwakeTest : public QObject {
     const KeepAwake awake(launcher, here);
     QVERIFY(!awake.holds());
     const auto job = [&](const QString& id, const QStringList& overrides) {
-      return Job{.id = id, .name = id, .project = folder.filePath("p.loom"), .snapshot = "{}", .dataFolder = folder.path(), .overrides = overrides};
+      return Job{.id = id,
+                 .name = id,
+                 .project = folder.filePath("p.loom"),
+                 .snapshot = "{}",
+                 .dataFolder = folder.path(),
+                 .overrides = overrides};
     };
     launcher.submit(job("a", {"steps=4000", "ms=5"}));
     launcher.submit(job("b", {"steps=4000", "ms=5"}));
@@ -94,7 +103,12 @@ class KeepAwakeTest : public QObject {
     RunStore store(folder.filePath("store"));
     Launcher launcher(store, {.program = FAKE_LOOM});
     const KeepAwake awake(launcher, QDBusConnection("no such bus"));
-    launcher.submit({.id = "a", .name = "a", .project = folder.filePath("p.loom"), .snapshot = "{}", .dataFolder = folder.path(), .overrides = {"steps=20"}});
+    launcher.submit({.id = "a",
+                     .name = "a",
+                     .project = folder.filePath("p.loom"),
+                     .snapshot = "{}",
+                     .dataFolder = folder.path(),
+                     .overrides = {"steps=20"}});
     QTRY_COMPARE(store.find("a")->state, RunState::finished);
     QVERIFY(!awake.holds());
   }

@@ -45,7 +45,9 @@ const char* const kProject = R"({
   "training": { "network": "main", "dataset": "training", "epochs": EPOCHS, "batch": 4,
                 "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
 
-QByteArray projectOf(int epochs) { return QByteArray(kProject).replace("EPOCHS", QByteArray::number(epochs)); }
+QByteArray projectOf(int epochs) {
+  return QByteArray(kProject).replace("EPOCHS", QByteArray::number(epochs));
+}
 
 }  // namespace
 
@@ -60,7 +62,8 @@ class ShellTest : public QObject {
   QString message(const char* key) { return window().messages().text(key); }
   int epochs() { return m_open->project().training.settings.value("epochs", 0); }
   QString write(const QString& name, int epochs) {
-    m_open->write(name + "/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n1,2,1\n-1,2,0\n1,3,1\n-1,3,0\n");
+    m_open->write(name + "/train.csv",
+                  "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n1,2,1\n-1,2,0\n1,3,1\n-1,3,0\n");
     return m_open->write(name + '/' + name + ".loom", projectOf(epochs));
   }
   QByteArray read(const QString& path) {
@@ -164,7 +167,8 @@ class ShellTest : public QObject {
     window().showPage("training");
     QTRY_VERIFY(window().settled());
     for (auto* button : window().messages().findChildren<QAbstractButton*>())
-      if (button->isVisible() && button->accessibleName() == "Close this message") QTest::mouseClick(button, Qt::LeftButton);
+      if (button->isVisible() && button->accessibleName() == "Close this message")
+        QTest::mouseClick(button, Qt::LeftButton);
     QCoreApplication::processEvents();
     QVERIFY(message("elsewhere").isEmpty());
     QVERIFY(!qobject_cast<QLineEdit*>(QApplication::focusWidget()));
@@ -269,7 +273,8 @@ class ShellTest : public QObject {
     QVERIFY(!m_open->document().isBlank());
     m_open->document().undoStack().undo();
     m_open->click("train");
-    m_open->document().edit("draw", [](Project& project) { project.networks[0].nodes.push_back({.id = "fc", .layer = "Linear"}); });
+    m_open->document().edit(
+        "draw", [](Project& project) { project.networks[0].nodes.push_back({.id = "fc", .layer = "Linear"}); });
     QTRY_VERIFY(message("blank").isEmpty());
     QTRY_VERIFY(window().problems().errors() > 0);  // something is drawn now, and it has no loss
   }
@@ -380,7 +385,9 @@ class ShellTest : public QObject {
   }
 
   void everySentenceOfTheStartStandsWhole() {
-    m_open->write("samples/digits/digits.loom", R"({"loom": 1, "notes": "A sentence that is so long that it stands on three lines beside the projects that were opened before in a narrow window, whatever the letters are. More."})");
+    m_open->write(
+        "samples/digits/digits.loom",
+        R"({"loom": 1, "notes": "A sentence that is so long that it stands on three lines beside the projects that were opened before in a narrow window, whatever the letters are. More."})");
     qputenv("GRADLOOM_SAMPLES", m_open->path("samples").toUtf8());
     open(write("before", 1));
     window().resize(1024, 700);
@@ -389,13 +396,17 @@ class ShellTest : public QObject {
     int sentences = 0;
     const auto there = [this] {
       const auto rows = window().findChildren<ProjectRow*>();
-      return std::any_of(rows.begin(), rows.end(), [](const ProjectRow* row) { return row->isVisible() && row->hasHeightForWidth(); });
+      return std::any_of(rows.begin(), rows.end(),
+                         [](const ProjectRow* row) { return row->isVisible() && row->hasHeightForWidth(); });
     };
     QTRY_VERIFY(there());
     for (const ProjectRow* row : window().findChildren<ProjectRow*>()) {
       if (!row->isVisible() || !row->hasHeightForWidth()) continue;
       ++sentences;
-      QTRY_VERIFY2(row->height() >= row->heightForWidth(row->width()), qPrintable(QString("%1: %2 of %3").arg(row->text()).arg(row->height()).arg(row->heightForWidth(row->width()))));
+      QTRY_VERIFY2(
+          row->height() >= row->heightForWidth(row->width()),
+          qPrintable(
+              QString("%1: %2 of %3").arg(row->text()).arg(row->height()).arg(row->heightForWidth(row->width()))));
     }
     QVERIFY(sentences > 0);
   }
@@ -404,7 +415,8 @@ class ShellTest : public QObject {
     const QString original = m_open->write("samples/digits/digits.loom", projectOf(1));
     m_open->write("samples/digits/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n");
     qputenv("GRADLOOM_SAMPLES", m_open->path("samples").toUtf8());
-    const QStringList before = QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+    const QStringList before =
+        QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
     open(original);
     const QString own = m_open->document().path();
     QVERIFY2(own.startsWith(QFileInfo(m_open->path("own")).canonicalFilePath()), qPrintable(own));
@@ -412,7 +424,8 @@ class ShellTest : public QObject {
     m_open->document().setSetting("epochs", 2);
     window().train();
     QTRY_COMPARE_WITH_TIMEOUT(workspace().runs().front().state, RunState::finished, kPatience);
-    QCOMPARE(QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), before);
+    QCOMPARE(QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
+             before);
     QCOMPARE(read(original), projectOf(1));
     // The next time it is that copy, with its runs; a fresh one where it is asked for.
     QVERIFY(workspace().closeProject());
@@ -459,7 +472,8 @@ class ShellTest : public QObject {
     QVERIFY2(sheet->x() > sheet->screen()->availableGeometry().left() - 40, qPrintable(QString::number(sheet->x())));
     QStringList lines;
     for (const QLabel* each : sheet->findChildren<QLabel*>()) lines << each->text();
-    for (const KeyHint& hint : page.keyHints()) QVERIFY2(lines.contains(hint.keys) && lines.contains(hint.text), qPrintable(hint.text));
+    for (const KeyHint& hint : page.keyHints())
+      QVERIFY2(lines.contains(hint.keys) && lines.contains(hint.text), qPrintable(hint.text));
     QVERIFY(lines.contains("Delete and heal"));
     QVERIFY(sheet->height() <= 900);
     sheet->close();
@@ -471,8 +485,10 @@ class ShellTest : public QObject {
       keys("F1");
       QWidget* const small = QApplication::activePopupWidget();
       QVERIFY(small);
-      QVERIFY2(small->width() <= 1024 && small->height() <= 700, qPrintable(QString("%1: %2 x %3").arg(id).arg(small->width()).arg(small->height())));
-      for (const QLabel* each : small->findChildren<QLabel*>()) QVERIFY2(each->width() >= each->sizeHint().width(), qPrintable(each->text()));
+      QVERIFY2(small->width() <= 1024 && small->height() <= 700,
+               qPrintable(QString("%1: %2 x %3").arg(id).arg(small->width()).arg(small->height())));
+      for (const QLabel* each : small->findChildren<QLabel*>())
+        QVERIFY2(each->width() >= each->sizeHint().width(), qPrintable(each->text()));
       lines.clear();
       for (const QLabel* each : small->findChildren<QLabel*>()) lines << each->text();
       small->close();
@@ -484,13 +500,15 @@ class ShellTest : public QObject {
     keys("F1");
     QVERIFY(!QApplication::activePopupWidget());
     bool told = false;
-    for (const QLabel* each : page.inspector().findChildren<QLabel*>()) told = told || (each->isVisible() && each->text().contains("weights", Qt::CaseInsensitive));
+    for (const QLabel* each : page.inspector().findChildren<QLabel*>())
+      told = told || (each->isVisible() && each->text().contains("weights", Qt::CaseInsensitive));
     QVERIFY(told);
   }
 
   void runsThatLieInTheFolderAreFound() {
     const QString path = write("found", 1);
-    m_open->write("found/runs/other/events.jsonl", R"({"v":1,"seq":1,"time":1,"kind":"started","attempt":1})" "\n");
+    m_open->write("found/runs/other/events.jsonl", R"({"v":1,"seq":1,"time":1,"kind":"started","attempt":1})"
+                                                   "\n");
     open(path);
     QTRY_COMPARE(workspace().runs().size(), 1);
   }
@@ -506,7 +524,8 @@ class ShellTest : public QObject {
     auto* list = window().page("hosts")->findChild<QListWidget*>("host-list");
     QVERIFY(list);
     const auto words = [&] { return list->item(0)->data(Qt::AccessibleTextRole).toString(); };
-    QTRY_VERIFY2_WITH_TIMEOUT(words().contains("1 waiting"), qPrintable(words()), kPatience);  // once this machine is looked at
+    QTRY_VERIFY2_WITH_TIMEOUT(words().contains("1 waiting"), qPrintable(words()),
+                              kPatience);  // once this machine is looked at
     QVERIFY2(!words().contains("running"), qPrintable(words()));
   }
 };

@@ -30,17 +30,18 @@ const char* const kProject = R"({
                 "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
 
 // 8 ms of 10 in layers, 1 in the update.
-const Json kLayers = {{"steps", 5},
-                      {"step", 8},
-                      {"step_ms", 10.0},
-                      {"ms", {{"out", 6.0}, {"loss", 2.0}}},
-                      {"other_ms", 1.0},
-                      {"ops_ms", {{"matmul", 5.0}, {"bias_gradient", 1.0}, {"softmax_cross_entropy", 2.0}, {"update", 1.0}}},
-                      {"predicted",
-                       {{"ms", {{"out", 5.0}, {"loss", 2.5}}},
-                        {"other_ms", 1.5},
-                        {"ops_ms", {{"matmul", 4.0}, {"update", 1.5}}},
-                        {"from", "from 9 stages measured on 2026-11-23 by gradloom 1"}}}};
+const Json kLayers = {
+    {"steps", 5},
+    {"step", 8},
+    {"step_ms", 10.0},
+    {"ms", {{"out", 6.0}, {"loss", 2.0}}},
+    {"other_ms", 1.0},
+    {"ops_ms", {{"matmul", 5.0}, {"bias_gradient", 1.0}, {"softmax_cross_entropy", 2.0}, {"update", 1.0}}},
+    {"predicted",
+     {{"ms", {{"out", 5.0}, {"loss", 2.5}}},
+      {"other_ms", 1.5},
+      {"ops_ms", {{"matmul", 4.0}, {"update", 1.5}}},
+      {"from", "from 9 stages measured on 2026-11-23 by gradloom 1"}}}};
 
 }  // namespace
 
@@ -118,10 +119,13 @@ class RunTimeTest : public QObject {
     QCOMPARE(row(0), QStringList({"out", "6.0" + space + "ms", "60.0" + space + "%", "5.0" + space + "ms"}));
     QCOMPARE(row(1), QStringList({"loss", "2.0" + space + "ms", "20.0" + space + "%", "2.5" + space + "ms"}));
     const int update = row(2).first() == "Between stages" ? 3 : 2;
-    QCOMPARE(row(update), QStringList({"Update of the weights", "1.0" + space + "ms", "10.0" + space + "%", "1.5" + space + "ms"}));
+    QCOMPARE(row(update),
+             QStringList({"Update of the weights", "1.0" + space + "ms", "10.0" + space + "%", "1.5" + space + "ms"}));
     QCOMPARE(row(5 - update), QStringList({"Between stages", "1.0" + space + "ms", "10.0" + space + "%", "–"}));
-    QVERIFY2(text("time-title") == "A step takes 10" + space + "ms, predicted 9.0" + space + "ms", qPrintable(text("time-title")));
-    QVERIFY2(text("time-detail").contains("5 steps up to step 8, on this machine; predicted from 9 stages"), qPrintable(text("time-detail")));
+    QVERIFY2(text("time-title") == "A step takes 10" + space + "ms, predicted 9.0" + space + "ms",
+             qPrintable(text("time-title")));
+    QVERIFY2(text("time-detail").contains("5 steps up to step 8, on this machine; predicted from 9 stages"),
+             qPrintable(text("time-detail")));
     shot("time-light");
     Theme::of().setMode(ThemeMode::dark);
     shot("time-dark");
@@ -169,7 +173,8 @@ class RunTimeTest : public QObject {
     QCOMPARE(step("x"), CostScale::kNone);
     QCOMPARE(page.scene().card("loss")->content().cost, "2.0" + QString(QChar(0x202F)) + "ms");
     QVERIFY(page.view().costLegend().isVisible());
-    QCOMPARE(page.view().costLegend().title(), "Measured time of a step, " + m_open->workspace().store().find(shown)->name);
+    QCOMPARE(page.view().costLegend().title(),
+             "Measured time of a step, " + m_open->workspace().store().find(shown)->name);
     QCOMPARE(page.view().costLegend().steps()[3]->text(), QString("2–5"));
     shot("time-canvas");
   }

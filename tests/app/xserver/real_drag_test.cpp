@@ -1,5 +1,5 @@
-// Drags through a real X server: Qt's own drag and drop, as a hand with a mouse does it. Skipped, with the reason, where
-// there is no Xvfb, no xdotool or no plugin for X.
+// Drags through a real X server: Qt's own drag and drop, as a hand with a mouse does it. Skipped, with the reason,
+// where there is no Xvfb, no xdotool or no plugin for X.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -22,10 +22,16 @@ class RealDragTest : public QObject, private PageAlone {
     const QPoint third = from + (to - from) / 3;
     QStringList words;
     for (const QPoint& at : {from, from + QPoint(4, 4), from + QPoint(14, 14), third, to - QPoint(3, 3), to, to}) {
-      words << "mousemove" << QString::number(at.x()) << QString::number(at.y()) << "sleep" << "0.15";
-      if (at == from && !words.contains("mousedown")) words << "mousedown" << "1" << "sleep" << "0.15";
+      words << "mousemove" << QString::number(at.x()) << QString::number(at.y()) << "sleep"
+            << "0.15";
+      if (at == from && !words.contains("mousedown"))
+        words << "mousedown"
+              << "1"
+              << "sleep"
+              << "0.15";
     }
-    words << "mouseup" << "1";
+    words << "mouseup"
+          << "1";
     QProcess hand;
     hand.start("xdotool", words);
     QTRY_VERIFY_WITH_TIMEOUT(hand.state() == QProcess::NotRunning, 20000);
@@ -65,14 +71,16 @@ class RealDragTest : public QObject, private PageAlone {
 
   // From the palette to where there is room: the layer stands there.
   void aLayerIsPulledOntoTheCanvas() {
-    open(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4], "at": [0, 0]}], "edges": []}}})");
+    open(
+        R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4], "at": [0, 0]}], "edges": []}}})");
     auto* list = m_page->findChild<LayerList*>();
     const QList<QListWidgetItem*> rows = list->findItems("Linear", Qt::MatchExactly);
     QCOMPARE(rows.size(), 2);  // the heading of its category, too
     list->scrollToItem(rows.back());
     settle();
     const QPoint place(view().viewport()->width() / 2, view().viewport()->height() * 3 / 4);
-    pull(list->viewport()->mapToGlobal(list->visualItemRect(rows.back()).center()), view().viewport()->mapToGlobal(place));
+    pull(list->viewport()->mapToGlobal(list->visualItemRect(rows.back()).center()),
+         view().viewport()->mapToGlobal(place));
     QCOMPARE(drawn().nodes.size(), std::size_t(2));
     QCOMPARE(drawn().nodes.back().layer, std::string("Linear"));
     const QPointF wanted = view().mapToScene(place), put(drawn().nodes.back().x, drawn().nodes.back().y);

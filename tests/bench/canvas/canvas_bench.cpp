@@ -1,17 +1,17 @@
 // How quick the canvas and the document are on large drawings: every figure beside its goal, in one go.
-//   cmake --build build --target canvas_figures        or        QT_QPA_PLATFORM=offscreen canvas_bench [nodes wires [part ...]]
+//   cmake --build build --target canvas_figures        or        QT_QPA_PLATFORM=offscreen canvas_bench [nodes wires
+//   [part ...]]
 // Parts: analysis arrange looking dragging wiring editing arranging; all where none is named.
-#include <cstdio>
-#include <map>
-#include <set>
-#include <string>
+#include <fmt/format.h>
 
 #include <QApplication>
 #include <QScrollBar>
 #include <QTemporaryDir>
 #include <QTest>
-
-#include <fmt/format.h>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <string>
 
 #include "engine/base/files.h"
 #include "engine/network/incremental_analysis.h"
@@ -154,14 +154,21 @@ class Canvas {
 
   void editing() {
     const std::string network = "main";
-    const auto node = [&](double share) { return m_scene->network().nodes[static_cast<std::size_t>(share * static_cast<double>(m_scene->network().nodes.size()))].id; };
+    const auto node = [&](double share) {
+      return m_scene->network()
+          .nodes[static_cast<std::size_t>(share * static_cast<double>(m_scene->network().nodes.size()))]
+          .id;
+    };
     const auto ofLayer = [&](const char* layer) {
       const auto& nodes = m_scene->network().nodes;
       for (std::size_t i = nodes.size() / 2; i < nodes.size(); ++i)
         if (nodes[i].layer == layer) return nodes[i].id;
       return nodes.front().id;
     };
-    const auto wire = [&](double share) { return m_scene->network().edges[static_cast<std::size_t>(share * static_cast<double>(m_scene->network().edges.size()))]; };
+    const auto wire = [&](double share) {
+      return m_scene->network()
+          .edges[static_cast<std::size_t>(share * static_cast<double>(m_scene->network().edges.size()))];
+    };
     const auto chainAt = [&](double share) {  // convolution, normalisation, activation
       const auto& nodes = m_scene->network().nodes;
       auto at = nodes.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(nodes.size()));
@@ -169,29 +176,53 @@ class Canvas {
       return std::vector<std::string>{at->id, (at + 1)->id, (at + 2)->id};
     };
     std::vector<std::string> thousand;
-    for (std::size_t i = 3000; i < 4000 && i < m_scene->network().nodes.size(); ++i) thousand.push_back(m_scene->network().nodes[i].id);
+    for (std::size_t i = 3000; i < 4000 && i < m_scene->network().nodes.size(); ++i)
+      thousand.push_back(m_scene->network().nodes[i].id);
     std::map<std::string, QPointF> shifted;
     for (const std::string& id : thousand) shifted[id] = m_scene->card(id)->pos() + QPointF(600, 12);
     const std::string copied = m_document.copyNodes(network, thousand);
     const QRectF all = m_scene->cardsRect();
     const std::vector<std::pair<const char*, std::function<void()>>> edits{
-        {"set a field", [&] { m_document.setField(network, ofLayer("Convolution"), "kernel", Json::array({5, 5})); }},
-        {"set a field that makes all behind it faulty", [&] { m_document.setField(network, ofLayer("Convolution"), "channels", 7); }},
-        {"add a node", [&] { m_document.addNode({.network = network, .layer = "ReLU", .at = all.center() + QPointF(3000, 0)}); }},
-        {"put a node into a wire at the top", [&] { m_document.addNode({.network = network, .layer = "Dropout", .at = m_scene->card(node(0.01))->pos(), .into = wire(0.01)}); }},
-        {"put a node into a wire near the end", [&] { m_document.addNode({.network = network, .layer = "Dropout", .at = m_scene->card(node(0.97))->pos(), .into = wire(0.97)}); }},
+        {"set a field",
+         [&] {
+           m_document.setField(network, ofLayer("Convolution"), "kernel", Json::array({5, 5}));
+         }},
+        {"set a field that makes all behind it faulty",
+         [&] { m_document.setField(network, ofLayer("Convolution"), "channels", 7); }},
+        {"add a node",
+         [&] { m_document.addNode({.network = network, .layer = "ReLU", .at = all.center() + QPointF(3000, 0)}); }},
+        {"put a node into a wire at the top",
+         [&] {
+           m_document.addNode(
+               {.network = network, .layer = "Dropout", .at = m_scene->card(node(0.01))->pos(), .into = wire(0.01)});
+         }},
+        {"put a node into a wire near the end",
+         [&] {
+           m_document.addNode(
+               {.network = network, .layer = "Dropout", .at = m_scene->card(node(0.97))->pos(), .into = wire(0.97)});
+         }},
         {"remove a node and heal", [&] { m_document.removeNodes(network, {node(0.9)}, true); }},
         {"remove a node", [&] { m_document.removeNodes(network, {node(0.5)}, false); }},
         {"remove a wire", [&] { m_document.removeWires(network, {wire(0.5)}); }},
-        {"draw a wire", [&] { m_document.addWire(network, {{node(0.4), "output"}, {node(0.402), "input"}}); }},
-        {"draw a wire across the whole drawing", [&] { m_document.addWire(network, {{node(0.001), "output"}, {"fc", "input"}}); }},
+        {"draw a wire",
+         [&] {
+           m_document.addWire(network, {{node(0.4), "output"}, {node(0.402), "input"}});
+         }},
+        {"draw a wire across the whole drawing",
+         [&] {
+           m_document.addWire(network, {{node(0.001), "output"}, {"fc", "input"}});
+         }},
         {"rename a node", [&] { m_document.renameNode(network, node(0.5), "another"); }},
         {"make it another layer", [&] { m_document.setLayer(network, node(0.5), "Sigmoid"); }},
-        {"move one node", [&] { m_document.moveNodes(network, {{node(0.5), m_scene->card(node(0.5))->pos() + QPointF(480, 0)}}); }},
+        {"move one node",
+         [&] {
+           m_document.moveNodes(network, {{node(0.5), m_scene->card(node(0.5))->pos() + QPointF(480, 0)}});
+         }},
         {"move 1,000 nodes", [&] { m_document.moveNodes(network, shifted); }},
         {"cut 1,000 nodes", [&] { m_document.cutNodes(network, thousand); }},
         {"paste 1,000 nodes", [&] { m_document.pasteNodes(network, copied, all.center() + QPointF(4000, 0)); }},
-        {"write a comment", [&] { m_document.addComment(network, {.text = "words", .x = all.center().x(), .y = all.bottom() + 200}); }},
+        {"write a comment",
+         [&] { m_document.addComment(network, {.text = "words", .x = all.center().x(), .y = all.bottom() + 200}); }},
         {"group three nodes near the end", [&] { m_document.makeGroup(network, chainAt(0.95), "Group"); }},
         {"make a unit of three nodes near the end", [&] { m_document.makeUnit(network, chainAt(0.95), "Unit"); }},
         {"add a network", [&] { m_document.addNetwork("other"); }},
@@ -259,7 +290,8 @@ class Canvas {
     Measured stall, undo;
     stall.add(longestStall([&] { m_document.arrange("main", [&] { done = true; }); }, [&] { return done; }));
     print("longest stall of the window while all are arranged", stall, kStall);
-    if (m_document.undoStack().index() == steps) std::fputs("arranging moved nothing: the figures above and below are none\n", stdout);
+    if (m_document.undoStack().index() == steps)
+      std::fputs("arranging moved nothing: the figures above and below are none\n", stdout);
     undo.time([&] { m_document.undoStack().undo(); });
     print("undo of arranging all", undo, kAtOnce);
     waitForChecks();

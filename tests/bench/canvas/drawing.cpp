@@ -8,8 +8,12 @@ namespace {
 
 struct Drawer {
   Network network{.name = "main"};
-  void node(const std::string& id, const std::string& layer, Json values = Json::object()) { network.nodes.push_back({.id = id, .layer = layer, .values = std::move(values)}); }
-  void wire(const std::string& from, const std::string& to, const std::string& port = "input") { network.edges.push_back({{from, "output"}, {to, port}}); }
+  void node(const std::string& id, const std::string& layer, Json values = Json::object()) {
+    network.nodes.push_back({.id = id, .layer = layer, .values = std::move(values)});
+  }
+  void wire(const std::string& from, const std::string& to, const std::string& port = "input") {
+    network.edges.push_back({{from, "output"}, {to, port}});
+  }
   void head(const std::string& last) {
     node("mean", "GlobalAveragePooling");
     node("fc", "Linear", {{"outputs", 10}});

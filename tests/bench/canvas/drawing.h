@@ -6,8 +6,8 @@
 
 namespace loom::bench {
 
-// About `nodes` nodes and `wires` wires in so many columns beside each other, as text of a project; arranged, so that the file names the
-// places.
+// About `nodes` nodes and `wires` wires in so many columns beside each other, as text of a project; arranged, so that
+// the file names the places.
 std::string residualProject(int nodes, int wires, int columns);
 // Blocks of convolution, normalisation and activation alone, for the analysis.
 Network chain(int layers);

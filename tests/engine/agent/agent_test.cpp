@@ -300,13 +300,19 @@ TEST_F(AgentTest, TakesTheFilesOfARunThatRanElsewhere) {
     EXPECT_EQ(m_agent->ask({{"verb", "chunk"}, {"sha256", sha256}, {"offset", 0}}, text).header["done"], true);
     return sha256;
   };
-  const auto place = [&](const Json& files) { return m_agent->ask({{"verb", "place"}, {"job", "a"}, {"files", files}}).header; };
+  const auto place = [&](const Json& files) {
+    return m_agent->ask({{"verb", "place"}, {"job", "a"}, {"files", files}}).header;
+  };
   const std::string pointer = send("the same"), model = send("weights"), log = send("{}\n");
-  for (const char* bad : {"../b/run.json", "checkpoints/../launch.json", "checkpoints/a/b", "/etc/passwd", "launch.json", "checkpoints/"})
+  for (const char* bad :
+       {"../b/run.json", "checkpoints/../launch.json", "checkpoints/a/b", "/etc/passwd", "launch.json", "checkpoints/"})
     EXPECT_EQ(place({{bad, model}})["ok"], false) << bad;
   EXPECT_EQ(place({{"run.json", "../x"}})["ok"], false);
   EXPECT_FALSE(std::filesystem::exists(run("a")));
-  const Json files = {{"checkpoints/last.json", pointer}, {"checkpoints/best.json", pointer}, {"checkpoints/step-1.safetensors", model}, {"events.jsonl", log}};
+  const Json files = {{"checkpoints/last.json", pointer},
+                      {"checkpoints/best.json", pointer},
+                      {"checkpoints/step-1.safetensors", model},
+                      {"events.jsonl", log}};
   Json more = files;
   more["log.txt"] = std::string(64, '0');
   EXPECT_THAT(place(more)["message"].get<std::string>(), HasSubstr("log.txt of a has not arrived"));

@@ -56,11 +56,14 @@ class BatchJobTest : public testing::Test {
   Json awaitState(const std::string& id, const std::function<bool(const Json&)>& wanted) {
     ask("tail", id, {{"events", 0}, {"log", 0}});
     Json found;
-    EXPECT_TRUE(m_agent->await([&](const AgentProcess::Told& told) {
-      if (!told.header.contains("state") || !wanted(told.header["state"])) return false;
-      found = told.header["state"];
-      return true;
-    }, 60)) << state(id).dump();
+    EXPECT_TRUE(m_agent->await(
+        [&](const AgentProcess::Told& told) {
+          if (!told.header.contains("state") || !wanted(told.header["state"])) return false;
+          found = told.header["state"];
+          return true;
+        },
+        60))
+        << state(id).dump();
     return found;
   }
   static auto is(const char* phase) {

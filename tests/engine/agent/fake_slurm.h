@@ -25,7 +25,8 @@ if [ -e cluster ]; then echo "$n;$(cat cluster)"; else echo $n; fi)sh");
     program("squeue", R"sh(while [ -e hang ]; do sleep 0.05; done
 name=; for each; do case $each in --name=*) name=${each#*=};; esac; done
 while IFS='|' read -r n s r j; do [ -z "$name" ] || [ "$name" = "$j" ] || continue; echo "$n|$s|$r"; done < jobs)sh");
-    program("sacct", R"sh([ -e accounting ] || { echo "Slurm accounting storage is disabled" >&2; exit 1; }; cat accounting)sh");
+    program("sacct",
+            R"sh([ -e accounting ] || { echo "Slurm accounting storage is disabled" >&2; exit 1; }; cat accounting)sh");
     program("scontrol", R"sh(echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1)sh");
     program("scancel", R"sh(for each; do n=$each; done
 grep -q "^$n|" jobs || { echo "scancel: error: Kill job error on job id $n: Invalid job id specified" >&2; exit 1; }

@@ -127,7 +127,8 @@ TEST(RankLaunchers, MakeThemselvesKnown) {
 }
 
 TEST(Names, WhatMayBeAJobAndAFolder) {
-  for (const char* good : {"digits-20261121-101502-7f3a", "a", "A.b_c", "_x-20261121"}) EXPECT_TRUE(isJobId(good)) << good;
+  for (const char* good : {"digits-20261121-101502-7f3a", "a", "A.b_c", "_x-20261121"})
+    EXPECT_TRUE(isJobId(good)) << good;
   for (const char* bad : {"", ".", "..", ".a", "-n", "a/b", "a b", "a;b", "a\nb", "ä"})
     EXPECT_FALSE(isJobId(bad)) << bad;
   EXPECT_FALSE(isJobId(std::string(121, 'a')));

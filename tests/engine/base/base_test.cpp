@@ -1,9 +1,9 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <filesystem>
 #include <set>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -30,10 +30,12 @@ std::string messageOf(const std::function<void()>& work) {
 TEST(Error, GainsContextOnTheWayUp) {
   Error error(ErrorCode::badData, "the label is 12, but there are 10 classes");
   error.addContext("train.csv line 812, column y").addContext("in dataset 'training'");
-  EXPECT_STREQ(error.what(), "in dataset 'training': train.csv line 812, column y: the label is 12, but there are 10 classes");
+  EXPECT_STREQ(error.what(),
+               "in dataset 'training': train.csv line 812, column y: the label is 12, but there are 10 classes");
 }
 
-// The known-answer vectors of Random123 1.09 (kat_vectors, philox4x32 10 rounds), key and counter all zero and all ones.
+// The known-answer vectors of Random123 1.09 (kat_vectors, philox4x32 10 rounds), key and counter all zero and all
+// ones.
 TEST(Philox, MatchesTheAuthorsVectors) {
   EXPECT_EQ(Philox(0, std::uint64_t{0})(0, 0), (Philox::Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(Philox(~std::uint64_t{0}, std::uint64_t{0})(~std::uint64_t{0}, ~std::uint64_t{0}),
@@ -54,7 +56,8 @@ TEST(Philox, NormalHasUnitVariance) {
 }
 
 TEST(Json, NamesLineAndColumnOfAFault) {
-  EXPECT_THAT(messageOf([] { parseJson("{\n  \"a\": 1,\n  \"b\": }", "p.loom"); }), HasSubstr("p.loom line 3, column 8"));
+  EXPECT_THAT(messageOf([] { parseJson("{\n  \"a\": 1,\n  \"b\": }", "p.loom"); }),
+              HasSubstr("p.loom line 3, column 8"));
   EXPECT_THAT(messageOf([] { parseJson("{\"a\": 1, \"a\": 2}", "p.loom"); }), HasSubstr("\"a\" stands twice"));
   EXPECT_THAT(messageOf([] { parseJson(std::string(100000, '['), "p.loom"); }), HasSubstr("nested deeper"));
 }
@@ -66,10 +69,13 @@ TEST(Json, KeepsNumbersThatAreNotFinite) {
 }
 
 TEST(Json, FormatsForGitDiff) {
-  const Json value = parseJson(R"({"nodes":[{"id":"x","shape":[1,28,28],"text":"a: \"b\", c"},{"id":"y"}],"empty":{}})", "t");
+  const Json value =
+      parseJson(R"({"nodes":[{"id":"x","shape":[1,28,28],"text":"a: \"b\", c"},{"id":"y"}],"empty":{}})", "t");
   const std::string text = formatJson(value);
-  EXPECT_EQ(text, "{\n  \"nodes\": [\n    {\"id\": \"x\", \"shape\": [1, 28, 28], \"text\": \"a: \\\"b\\\", c\"},\n    {\"id\": \"y\"}\n  ],\n"
-                  "  \"empty\": {}\n}\n");
+  EXPECT_EQ(text,
+            "{\n  \"nodes\": [\n    {\"id\": \"x\", \"shape\": [1, 28, 28], \"text\": \"a: \\\"b\\\", c\"},\n    "
+            "{\"id\": \"y\"}\n  ],\n"
+            "  \"empty\": {}\n}\n");
   EXPECT_EQ(parseJson(text, "t"), value);
 }
 
@@ -77,10 +83,12 @@ TEST(Files, AreReplacedWholeOrNotAtAll) {
   const auto folder = std::filesystem::temp_directory_path() / ("gradloom-base-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   writeFileAtomically(folder / "a", "old");
-  EXPECT_THROW(writeFileAtomically(folder / "a", [](const Append& append) {
-                 append("half", 4);
-                 throw Error(ErrorCode::internal, "stop");
-               }), Error);
+  EXPECT_THROW(writeFileAtomically(folder / "a",
+                                   [](const Append& append) {
+                                     append("half", 4);
+                                     throw Error(ErrorCode::internal, "stop");
+                                   }),
+               Error);
   EXPECT_EQ(readFile(folder / "a"), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
   EXPECT_THAT(messageOf([&] { readFile(folder / "b"); }), HasSubstr("no such file"));
@@ -95,7 +103,9 @@ TEST(Files, SayThatTheDiskIsFull) {
 
 // Packs and checkpoints hold these numbers: another function, or another seed, would make all of them strangers.
 TEST(Hash64, IsXxh64) {
-  const auto of = [](std::string_view text, std::uint64_t seed = 0) { return Hash64::of(std::as_bytes(std::span(text)), seed); };
+  const auto of = [](std::string_view text, std::uint64_t seed = 0) {
+    return Hash64::of(std::as_bytes(std::span(text)), seed);
+  };
   EXPECT_EQ(of(""), 0xef46db3751d8e999u);
   EXPECT_EQ(of("a"), 0xd24ec4f1a98c6e5bu);
   EXPECT_EQ(of("abc"), 0x44bc2cf5ad770999u);

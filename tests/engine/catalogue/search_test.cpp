@@ -37,7 +37,8 @@ TEST(Search, FindsByAliasBeginningInitialsAndMiddle) {
 }
 
 TEST(Search, AWordOfTheNameComesBeforeAnotherName) {
-  Entry attention{.id = "MultiHeadAttention", .label = "MultiHeadAttention"}, loss{.id = "SoftmaxCrossEntropy", .label = "SoftmaxCrossEntropy"};
+  Entry attention{.id = "MultiHeadAttention", .label = "MultiHeadAttention"},
+      loss{.id = "SoftmaxCrossEntropy", .label = "SoftmaxCrossEntropy"};
   attention.aliases = {"CrossAttention"};
   EXPECT_THAT(search({&attention, &loss}, "cross"), ElementsAre(&loss, &attention));
 }
@@ -76,7 +77,8 @@ TEST(Nearest, FindsSlipsAndNothingElse) {
 }
 
 TEST(Nearest, KeyIsFoundByWhatPeopleMakeOfIt) {
-  const std::vector<std::string> known{"epochs", "batch", "seed", "optimizer.learning_rate", "optimizer.weight_decay", "warmup.epochs"};
+  const std::vector<std::string> known{
+      "epochs", "batch", "seed", "optimizer.learning_rate", "optimizer.weight_decay", "warmup.epochs"};
   EXPECT_EQ(nearestKey("epoch", known), "epochs");
   EXPECT_EQ(nearestKey("learning_rate", known), "optimizer.learning_rate");
   EXPECT_EQ(nearestKey("learning-rate", known), "optimizer.learning_rate");

@@ -15,9 +15,19 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr const char* kNames[] = {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                  "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID",
-                                  "SLURM_NODEID", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"};
+constexpr const char* kNames[] = {"OMPI_COMM_WORLD_SIZE",
+                                  "OMPI_COMM_WORLD_RANK",
+                                  "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                  "PMI_RANK",
+                                  "PMI_SIZE",
+                                  "PMIX_RANK",
+                                  "SLURM_PROCID",
+                                  "SLURM_NTASKS",
+                                  "SLURM_LOCALID",
+                                  "SLURM_NODEID",
+                                  "SLURM_STEP_ID",
+                                  "SLURM_STEP_NUM_TASKS",
+                                  "SLURM_STEP_TASKS_PER_NODE"};
 
 struct Pair {
   const char *name, *value;
@@ -56,9 +66,11 @@ TEST(Launch, KnowsOpenMpiAndSrun) {
   EXPECT_TRUE(last.launched);
   EXPECT_EQ(last.size, 7);
   EXPECT_EQ(last.localSize, 1);
-  EXPECT_EQ(launchIn({{"PMIX_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_NODEID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"}})
-                .localSize,
-            2);
+  EXPECT_EQ(
+      launchIn(
+          {{"PMIX_RANK", "3"}, {"SLURM_PROCID", "3"}, {"SLURM_NODEID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"}})
+          .localSize,
+      2);
 }
 
 int localSizeOf(const char* tasksPerNode, const char* node) {
@@ -79,7 +91,8 @@ TEST(Launch, ReadsSlurmsShorthandForTheTasksOfEachNode) {
 }
 
 TEST(Launch, WhatIsNoShorthandIsOneTask) {
-  for (const char* text : {"", "x", "0", "4(x", "4(x2", "4;2", "-3", "99999999999"}) EXPECT_EQ(localSizeOf(text, "1"), 1) << text;
+  for (const char* text : {"", "x", "0", "4(x", "4(x2", "4;2", "-3", "99999999999"})
+    EXPECT_EQ(localSizeOf(text, "1"), 1) << text;
 }
 
 // Each of them would otherwise train by itself, into the same run.

@@ -24,8 +24,8 @@ void PrintTo(const DeepNetwork& network, std::ostream* to) {
   *to << network.name;
 }
 const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 24, 0.51},
-                             {"deepTransformer", networks::deepTransformer, 6, 0.5},
-                             {"residualNetwork", networks::residualNetwork, 48, 0.9}};
+                                     {"deepTransformer", networks::deepTransformer, 6, 0.5},
+                                     {"residualNetwork", networks::residualNetwork, 48, 0.9}};
 
 class CpuRecomputation : public testing::TestWithParam<DeepNetwork> {};
 

@@ -161,9 +161,9 @@ TEST_P(Winograd, weightGradientIsTheSumOfProducts) {
 // Padding on every side, of one pixel, of two and of none, on one side alone; images that tiles cover and that they do
 // not, smaller than one; every width of a panel; more tiles than a block.
 std::vector<Case> winogradCases() {
-  const WinogradGeometry geometries[] = {{3, 9, 7, 32, 9, 7, 16, 1, 1},     {2, 13, 5, 16, 11, 3, 48, 0, 0},
-                                         {1, 4, 8, 48, 6, 10, 32, 2, 2},    {2, 6, 6, 16, 6, 6, 144, 1, 1},
-                                         {1, 2, 1, 16, 2, 2, 16, 1, 2},     {3, 5, 6, 64, 4, 6, 64, 0, 1},
+  const WinogradGeometry geometries[] = {{3, 9, 7, 32, 9, 7, 16, 1, 1},      {2, 13, 5, 16, 11, 3, 48, 0, 0},
+                                         {1, 4, 8, 48, 6, 10, 32, 2, 2},     {2, 6, 6, 16, 6, 6, 144, 1, 1},
+                                         {1, 2, 1, 16, 2, 2, 16, 1, 2},      {3, 5, 6, 64, 4, 6, 64, 0, 1},
                                          {13, 12, 12, 16, 12, 12, 16, 1, 1}, {9, 12, 11, 48, 12, 11, 48, 1, 1}};
   std::vector<Case> cases;
   for (const WinogradGeometry& g : geometries)

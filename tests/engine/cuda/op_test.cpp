@@ -39,7 +39,8 @@ constexpr Bound kBounds[] = {{DataType::f32, 1e-5}, {DataType::bf16, 2e-2}, {Dat
 
 bool isKnown(const cases::OpCase& opCase) {
   const Program program = cases::programOf(opCase, true);
-  return std::ranges::all_of(program.operations, [](const Operation& one) { return findLowering(one.op->name) != nullptr; });
+  return std::ranges::all_of(program.operations,
+                             [](const Operation& one) { return findLowering(one.op->name) != nullptr; });
 }
 
 std::vector<cases::OpCase> knownCases() {

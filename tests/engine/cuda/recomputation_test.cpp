@@ -22,7 +22,7 @@ void PrintTo(const DeepNetwork& network, std::ostream* to) {
   *to << network.name;
 }
 const DeepNetwork kDeepNetworks[] = {{"deepResidualNetwork", networks::deepResidualNetwork, 0.35},
-                             {"deepTransformer", networks::deepTransformer, 0.4}};
+                                     {"deepTransformer", networks::deepTransformer, 0.4}};
 
 class CudaRecomputation : public testing::TestWithParam<DeepNetwork> {};
 

@@ -88,10 +88,12 @@ Given scalar(float value) {
 }
 
 TEST(CudaSpecialValues, unaryAndItsGradient) {
-  for (const char* function : {"relu", "leaky_relu", "elu", "selu", "gelu", "silu", "sigmoid", "tanh", "exp", "log",
-                               "square", "sqrt", "negative", "absolute", "reciprocal", "reciprocal_sqrt", "clamp", "hard_sigmoid",
-                               "hard_swish", "softplus", "softsign", "erf", "sign", "floor", "ceil", "round", "tan", "asin", "acos",
-                               "atan", "sinh", "cosh", "asinh", "acosh", "atanh"})
+  for (const char* function :
+       {"relu",  "leaky_relu",   "elu",        "selu",     "gelu",     "silu",     "sigmoid",    "tanh",
+        "exp",   "log",          "square",     "sqrt",     "negative", "absolute", "reciprocal", "reciprocal_sqrt",
+        "clamp", "hard_sigmoid", "hard_swish", "softplus", "softsign", "erf",      "sign",       "floor",
+        "ceil",  "round",        "tan",        "asin",     "acos",     "atan",     "sinh",       "cosh",
+        "asinh", "acosh",        "atanh"})
     for (const double alpha : {0.3, -0.5})
       for (const bool approximate : {false, true}) {
         SCOPED_TRACE(function);

@@ -52,7 +52,10 @@ struct Way {
   double weights;  // and weights at the end, of the largest
 };
 // f32: sums in another order, over some tens of steps. bf16 on both sides; f16 beside f32.
-const Way kWays[] = {{"f32", 1, 1e-4, 1e-3}, {"f32", 2, 1e-4, 1e-3}, {"bf16", 1, 0.03, 0.1}, {"f16", 1, 0.01, 0.05},
+const Way kWays[] = {{"f32", 1, 1e-4, 1e-3},
+                     {"f32", 2, 1e-4, 1e-3},
+                     {"bf16", 1, 0.03, 0.1},
+                     {"f16", 1, 0.01, 0.05},
                      {"f16", 2, 0.01, 0.05}};
 
 void PrintTo(const Way& way, std::ostream* to) {

@@ -7,7 +7,9 @@
 // AddressSanitizer has an operator new of its own and refuses a mixture.
 #if defined(__SANITIZE_ADDRESS__)
 namespace loom {
-std::int64_t allocationsSoFar() { return -1; }
+std::int64_t allocationsSoFar() {
+  return -1;
+}
 }  // namespace loom
 #else
 namespace {

@@ -112,8 +112,8 @@ TEST_F(Check, TellsOfClipsOfSeveralLengths) {
   clip("b.wav", 60);
   const auto report = check("x:sound,y:label\na.wav,0\nb.wav,1\n");
   EXPECT_THAT(messages(report, FaultKind::mixedShapes),
-              ElementsAre(AllOf(HasSubstr("column x:sound: the clips have 40 to 60 steps"), HasSubstr("Crop to at most 40"),
-                                HasSubstr("Pad to at least 60"))));
+              ElementsAre(AllOf(HasSubstr("column x:sound: the clips have 40 to 60 steps"),
+                                HasSubstr("Crop to at most 40"), HasSubstr("Pad to at least 60"))));
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.warnings, 0);
   clip("b.wav", 40);
@@ -121,7 +121,8 @@ TEST_F(Check, TellsOfClipsOfSeveralLengths) {
 }
 
 TEST_F(Check, DoesNotQuoteATextThatIsNoCsv) {
-  const std::string secret = "root:x:0:0:root:/root:/bin/bash", more = "daemon:x:1:1:a long text that is nobody's business";
+  const std::string secret = "root:x:0:0:root:/root:/bin/bash",
+                    more = "daemon:x:1:1:a long text that is nobody's business";
   for (const Fault& fault : check(secret + "\n" + more + "\n").faults) {
     EXPECT_THAT(fault.message(), testing::Not(HasSubstr("/root"))) << "a name, not the text";
     EXPECT_THAT(fault.message(), testing::Not(HasSubstr("business")));

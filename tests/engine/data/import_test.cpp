@@ -71,13 +71,15 @@ TEST_F(Import, IdxBecomesPngFilesAndACsv) {
 }
 
 TEST_F(Import, IdxPairsAreFoundByTheirNames) {
-  for (const char* name : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images.idx3-ubyte", "t10k-labels.idx1-ubyte",
-                           "lonely-images-idx3-ubyte", "images.png", "images-idx3-ubyte", "labels-idx1-ubyte"})
+  for (const char* name :
+       {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images.idx3-ubyte", "t10k-labels.idx1-ubyte",
+        "lonely-images-idx3-ubyte", "images.png", "images-idx3-ubyte", "labels-idx1-ubyte"})
     folder.write(name, Bytes{});
   std::vector<std::string> names;
   for (const IdxPair& pair : findIdxPairs(folder.path())) {
     names.push_back(pair.name);
-    EXPECT_TRUE(std::filesystem::exists(pair.images) && std::filesystem::exists(pair.labels) && pair.images != pair.labels);
+    EXPECT_TRUE(std::filesystem::exists(pair.images) && std::filesystem::exists(pair.labels) &&
+                pair.images != pair.labels);
   }
   EXPECT_THAT(names, testing::ElementsAre("data", "t10k", "train"));
   std::filesystem::create_directory(folder.path() / "half");

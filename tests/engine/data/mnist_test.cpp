@@ -1,7 +1,7 @@
 // MNIST from two sources. A program of its own: where the data is missing, nothing else counts as skipped.
-#include <cstdlib>
-
 #include <fmt/core.h>
+
+#include <cstdlib>
 
 #include "engine/data/dataset.h"
 #include "engine/data/import.h"

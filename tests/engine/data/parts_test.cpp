@@ -39,7 +39,9 @@ TEST_F(Parts, TogetherAreTheWhole) {
     EXPECT_EQ(rest.size(), 80u);
     EXPECT_EQ(held.size(), 20u);
     for (const std::int64_t row : held) EXPECT_FALSE(rest.contains(row));
-    EXPECT_EQ(held == (std::set<std::int64_t>{80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99}), !shuffled);
+    EXPECT_EQ(held == (std::set<std::int64_t>{80, 81, 82, 83, 84, 85, 86, 87, 88, 89,
+                                              90, 91, 92, 93, 94, 95, 96, 97, 98, 99}),
+              !shuffled);
   }
 }
 
@@ -57,7 +59,8 @@ TEST_F(Parts, KeepTheShareOfEachClass) {
   const auto whole = sorted(4, 25);
   const auto held = selectPart(whole, {.share = 0.2, .held = true, .by = "y"});
   EXPECT_EQ(countClasses(*held, 1), (std::vector<std::int64_t>{5, 5, 5, 5}));
-  EXPECT_EQ(countClasses(*selectPart(whole, {.share = 0.2, .by = "y"}), 1), (std::vector<std::int64_t>{20, 20, 20, 20}));
+  EXPECT_EQ(countClasses(*selectPart(whole, {.share = 0.2, .by = "y"}), 1),
+            (std::vector<std::int64_t>{20, 20, 20, 20}));
 }
 
 TEST_F(Parts, AreNeverEmpty) {
@@ -73,9 +76,10 @@ TEST_F(Parts, TellClassesThatStandInOneAlone) {
   const auto last = [&](bool held) { return selectPart(whole, {.share = 0.2, .held = held, .shuffled = false}); };
   const auto faults = loneClasses(*last(false), "training", *last(true), "validation");
   ASSERT_EQ(faults.size(), 2u);
-  EXPECT_EQ(faults[0].message(),
-            "column y: none of the 4 classes of training is in validation: 0, 1, 2, 3, but validation should have samples of "
-            "each; split anew, shuffled and with the same share of each class");
+  EXPECT_EQ(
+      faults[0].message(),
+      "column y: none of the 4 classes of training is in validation: 0, 1, 2, 3, but validation should have samples of "
+      "each; split anew, shuffled and with the same share of each class");
   EXPECT_THAT(faults[1].found, HasSubstr("the one class of validation is not in training: 4"));
   const auto even = [&](bool held) { return selectPart(whole, {.share = 0.2, .held = held, .by = "y"}); };
   EXPECT_THAT(loneClasses(*even(false), "training", *even(true), "validation"), IsEmpty());
@@ -90,12 +94,13 @@ TEST_F(Parts, TheDoctorTellsThemOfTwoFiles) {
 TEST_F(Parts, NumbersThatVaryAreNoClasses) {
   std::string text = "x,few,cost,y:label\n";
   for (int i = 0; i < 200; ++i)
-    text += std::to_string(i) + "," + std::to_string(i % 3) + "," + std::to_string(100 + i * 37 % 5053) + "," + std::to_string(i % 90) + "\n";
+    text += std::to_string(i) + "," + std::to_string(i % 3) + "," + std::to_string(100 + i * 37 % 5053) + "," +
+            std::to_string(i % 90) + "\n";
   const auto stats = measure(*openDataset(folder.write("t.csv", text)));
-  EXPECT_TRUE(stats[0].classes.empty());       // a number a row
+  EXPECT_TRUE(stats[0].classes.empty());  // a number a row
   EXPECT_EQ(stats[1].classes.size(), 3u);
   EXPECT_TRUE(stats[2].classes.empty()) << "whole numbers up to 5152 are amounts, not 5153 classes";
-  EXPECT_EQ(stats[3].classes.size(), 90u);     // called a label: so it is
+  EXPECT_EQ(stats[3].classes.size(), 90u);  // called a label: so it is
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ TEST_F(RepairTest, AColumnOfWordsIsOneFinding) {
   const CheckReport report = checkDataset(flowers());
   ASSERT_EQ(report.errors, 1) << report.toJson().dump(2);
   EXPECT_EQ(report.faults[0].kind, FaultKind::textColumn);
-  EXPECT_THAT(report.faults[0].message(), HasSubstr("column kind: 300 of 300 cells are words, 3 different ones: 'setosa', 'versi,color'"));
+  EXPECT_THAT(report.faults[0].message(),
+              HasSubstr("column kind: 300 of 300 cells are words, 3 different ones: 'setosa', 'versi,color'"));
   EXPECT_EQ(report.count(FaultKind::missingFile), 0);
 }
 
@@ -76,7 +77,8 @@ TEST_F(RepairTest, BrokenRowsAreSkippedAndTheGoodOnesStay) {
   EXPECT_EQ(contentOf(repaired.csv), "x,y:label\n1,0\n4,1\n");
   const RepairedCsv again = repairCsv(repaired.csv, {.skipFaulty = true});
   EXPECT_EQ(again.csv.filename(), "t.clean2.csv");
-  EXPECT_THAT(messageOf([&] { repairCsv(folder.write("bad.csv", "x,y\na,b\nc,d\n"), {.skipFaulty = true}); }), HasSubstr("every row of bad.csv has a fault"));
+  EXPECT_THAT(messageOf([&] { repairCsv(folder.write("bad.csv", "x,y\na,b\nc,d\n"), {.skipFaulty = true}); }),
+              HasSubstr("every row of bad.csv has a fault"));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// The PyTorch script beside our own numbers: the same network, the same weights, the same outputs. Runs where a Python with torch is there:
-// GRADLOOM_TORCH names it, else python3.
-#include "engine/exchange/exporter.h"
-
+// The PyTorch script beside our own numbers: the same network, the same weights, the same outputs. Runs where a Python
+// with torch is there: GRADLOOM_TORCH names it, else python3.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <random>
 
 #include "engine/base/files.h"
+#include "engine/exchange/exporter.h"
 #include "engine/network/flatten.h"
 #include "engine/run/safetensors.h"
 #include "tests/engine/training/fixture.h"
@@ -27,11 +26,13 @@ bool hasTorch() {
   return has;
 }
 
-// With weights and running statistics that make every term matter; of a deep network vectors alone, since noise in its matrices would grow
-// from layer to layer.
+// With weights and running statistics that make every term matter; of a deep network vectors alone, since noise in its
+// matrices would grow from layer to layer.
 enum class Depth { shallow, deep };
 ExportSource sourceOf(const Project& project, Depth depth) {
-  const std::string network = project.training.updates.empty() || !project.network(project.training.updates[0].network) ? "main" : project.training.updates[0].network;
+  const std::string network = project.training.updates.empty() || !project.network(project.training.updates[0].network)
+                                  ? "main"
+                                  : project.training.updates[0].network;
   ExportSource source{.project = project, .network = network, .weights = {}};
   ParameterStore store(7);
   const Program program = lower(flatNetwork(project, network), {});
@@ -114,7 +115,8 @@ void expectSame(const Project& project, const std::string& name, Depth depth = D
   ASSERT_EQ(written.size(), 2u);
   const std::vector<float> wanted = ours(source, folder.path() / "inputs.safetensors");
   writeFileAtomically(folder.path() / "run.py", std::string_view(kHarness));
-  ASSERT_EQ(std::system(fmt::format("cd '{}' && '{}' run.py > log.txt 2>&1", folder.path().string(), python()).c_str()), 0)
+  ASSERT_EQ(std::system(fmt::format("cd '{}' && '{}' run.py > log.txt 2>&1", folder.path().string(), python()).c_str()),
+            0)
       << readFile(folder.path() / "log.txt") << readFile(folder.path() / "model.py");
   std::istringstream text(readFile(folder.path() / "outputs.txt"));
   std::vector<float> found;
@@ -133,7 +135,8 @@ Project chain(const std::string& input, const std::string& nodes) {
   const Json list = parseJson("[" + input + "," + nodes + "]", "nodes");
   Json edges = Json::array();
   for (std::size_t i = 1; i < list.size(); ++i) edges.push_back({list[i - 1]["id"], list[i]["id"]});
-  const ReadProject read = readProject(Json{{"loom", 1}, {"networks", {{"main", {{"nodes", list}, {"edges", edges}}}}}}.dump(), "chain");
+  const ReadProject read =
+      readProject(Json{{"loom", 1}, {"networks", {{"main", {{"nodes", list}, {"edges", edges}}}}}}.dump(), "chain");
   for (const Problem& problem : read.problems) ADD_FAILURE() << problem.message;
   return read.project;
 }
@@ -141,16 +144,27 @@ Project chain(const std::string& input, const std::string& nodes) {
 TEST(PyTorch, LayersGiveTheSameNumbers) {
   if (!hasTorch()) GTEST_SKIP() << python() << " has no torch: set GRADLOOM_TORCH to one that has";
   const std::string image = R"({"id":"x","layer":"Input","shape":[2,9,10]})";
-  expectSame(chain(image, R"({"id":"c","layer":"Convolution","channels":4,"kernel":[3,5],"stride":[2,1]},{"id":"b","layer":"BatchNormalization","epsilon":0.01},{"id":"r","layer":"ReLU"},
+  expectSame(
+      chain(
+          image,
+          R"({"id":"c","layer":"Convolution","channels":4,"kernel":[3,5],"stride":[2,1]},{"id":"b","layer":"BatchNormalization","epsilon":0.01},{"id":"r","layer":"ReLU"},
       {"id":"d","layer":"Convolution","channels":6,"groups":2,"dilation":[2,1],"padding":"valid","bias":false},{"id":"e","layer":"ELU","alpha":0.7},{"id":"p","layer":"MaxPooling","padding":"same","stride":[1,2]},
-      {"id":"l","layer":"LeakyReLU"},{"id":"f","layer":"Linear","outputs":5},{"id":"s","layer":"Softmax"})"), "image");
-  expectSame(chain(image, R"({"id":"t","layer":"Deconvolution","channels":3},{"id":"a","layer":"AveragePooling","kernel":[3,3],"padding":"same","include_padding":false},{"id":"g","layer":"GELU"},
+      {"id":"l","layer":"LeakyReLU"},{"id":"f","layer":"Linear","outputs":5},{"id":"s","layer":"Softmax"})"),
+      "image");
+  expectSame(
+      chain(
+          image,
+          R"({"id":"t","layer":"Deconvolution","channels":3},{"id":"a","layer":"AveragePooling","kernel":[3,3],"padding":"same","include_padding":false},{"id":"g","layer":"GELU"},
       {"id":"n","layer":"LocalResponseNormalization"},{"id":"u","layer":"Deconvolution","channels":2,"kernel":[3,3],"stride":[2,2],"padding":"explicit","pads":[1,0,0,1],"output_padding":[1,1]},
-      {"id":"w","layer":"Slice","axis":1,"start":1,"length":5,"step":2},{"id":"k","layer":"Transpose","axes":[2,0,1]},{"id":"v","layer":"GlobalAveragePooling"},{"id":"z","layer":"SELU"})"), "shapes");
-  expectSame(chain(R"({"id":"tokens","layer":"Input","shape":[6],"type":"index"})",
-                   R"({"id":"m","layer":"Embedding","vocabulary":7,"channels":8},{"id":"o","layer":"PositionEmbedding"},{"id":"h","layer":"MultiHeadAttention","heads":2,"causal":true},
+      {"id":"w","layer":"Slice","axis":1,"start":1,"length":5,"step":2},{"id":"k","layer":"Transpose","axes":[2,0,1]},{"id":"v","layer":"GlobalAveragePooling"},{"id":"z","layer":"SELU"})"),
+      "shapes");
+  expectSame(
+      chain(
+          R"({"id":"tokens","layer":"Input","shape":[6],"type":"index"})",
+          R"({"id":"m","layer":"Embedding","vocabulary":7,"channels":8},{"id":"o","layer":"PositionEmbedding"},{"id":"h","layer":"MultiHeadAttention","heads":2,"causal":true},
       {"id":"n","layer":"LayerNormalization"},{"id":"i","layer":"LSTM","units":5,"direction":"both"},{"id":"g","layer":"GRU","units":4,"direction":"backward"},{"id":"class","layer":"Linear","outputs":3,"base_axis":1},
-      {"id":"q","layer":"LSTM","units":3,"returns":"last"},{"id":"y","layer":"SiLU"})"), "sequence");
+      {"id":"q","layer":"LSTM","units":3,"returns":"last"},{"id":"y","layer":"SiLU"})"),
+      "sequence");
   expectSame(
       chain(
           R"({"id":"x","layer":"Input","shape":[2,5,5]})",
@@ -168,7 +182,8 @@ TEST(PyTorch, BranchesUnitsAndSharedWeights) {
     "edges":[["x","stage"],["stage","twin"],["twin","again"],["again","sum"],["stage","sum"],["one","sum"],["sum","both"],["twin","both"],["both","fc"],["fc","loss"],["y","loss.target"]]}},
     "units":{"Residual":{"arguments":{"channels":8},"nodes":[{"id":"in","layer":"Input"},{"id":"a","layer":"Convolution","channels":"=channels"},{"id":"n","layer":"BatchNormalization"},
       {"id":"r","layer":"ReLU"},{"id":"side","layer":"Convolution","channels":"=channels","kernel":[1,1]},{"id":"add","layer":"Add"},{"id":"out","layer":"Output"}],
-      "edges":[["in","a"],["a","n"],["n","r"],["r","add"],["in","side"],["side","add"],["add","out"]]}}})", "units");
+      "edges":[["in","a"],["a","n"],["n","r"],["r","add"],["in","side"],["side","add"],["add","out"]]}}})",
+                                       "units");
   for (const Problem& problem : read.problems) ADD_FAILURE() << problem.message;
   expectSame(read.project, "units");
 }
@@ -177,7 +192,8 @@ TEST(PyTorch, BranchesUnitsAndSharedWeights) {
 TEST(PyTorch, SamplesGiveTheSameNumbers) {
   if (!hasTorch()) GTEST_SKIP() << python() << " has no torch: set GRADLOOM_TORCH to one that has";
   for (const char* name : {"resnet_50", "transformer", "digits"}) {
-    const std::filesystem::path file = std::filesystem::path(GRADLOOM_SOURCE_DIR) / "samples" / name / (std::string(name) + ".loom");
+    const std::filesystem::path file =
+        std::filesystem::path(GRADLOOM_SOURCE_DIR) / "samples" / name / (std::string(name) + ".loom");
     ASSERT_TRUE(std::filesystem::exists(file)) << file;
     expectSame(loadProject(file), name, Depth::deep);
   }
@@ -194,12 +210,15 @@ TEST(PyTorch, NoiseIsDrawn) {
 // A script is read by a person: a module for each layer, chains under one name, the parts of the drawing told apart.
 TEST(PyTorch, TheScriptIsReadable) {
   const TestFolder folder("pytorch_text");
-  const Project project = chain(R"({"id":"x","layer":"Input","shape":[1,8,8]})",
-                                R"({"id":"conv1","layer":"Convolution","channels":4},{"id":"relu1","layer":"ReLU"},{"id":"fc","layer":"Linear","outputs":2})");
+  const Project project = chain(
+      R"({"id":"x","layer":"Input","shape":[1,8,8]})",
+      R"({"id":"conv1","layer":"Convolution","channels":4},{"id":"relu1","layer":"ReLU"},{"id":"fc","layer":"Linear","outputs":2})");
   exportPyTorch(sourceOf(project, Depth::shallow), folder.path() / "net.py");
   const std::string text = readFile(folder.path() / "net.py");
-  for (const char* line : {"        self.conv1 = nn.Conv2d(1, 4, 3, padding=1)\n", "        self.fc = nn.Linear(256, 2)\n", "    def forward(self, x):\n", "        h = self.conv1(x)\n",
-                           "        h = F.relu(h)\n", "        fc = self.fc(h.flatten(1))\n        return fc\n", "Path(__file__).with_name('net.safetensors')"})
+  for (const char* line :
+       {"        self.conv1 = nn.Conv2d(1, 4, 3, padding=1)\n", "        self.fc = nn.Linear(256, 2)\n",
+        "    def forward(self, x):\n", "        h = self.conv1(x)\n", "        h = F.relu(h)\n",
+        "        fc = self.fc(h.flatten(1))\n        return fc\n", "Path(__file__).with_name('net.safetensors')"})
     EXPECT_THAT(text, testing::HasSubstr(line));
   const TensorFile weights(folder.path() / "net.safetensors");
   EXPECT_NE(weights.find("conv1.weight"), nullptr);

@@ -8,8 +8,12 @@ namespace loom::sdc {
 namespace {
 
 TEST(SdcValue, LiteralsMacrosAndArithmetic) {
-  const Layer layer{.id = 1, .type = "Convolution", .name = "c", .properties = {{"OutMaps", "32"}, {"KernelShape", "3,5"}, {"Loop", "Loop+1"}}};
-  const Names names{.layer = &layer, .arguments = {{"Maps", "Maps"}, {"Conv-BS", "Conv_BS"}, {"Fixed", "7"}, {"Sizes", "2,4"}}};
+  const Layer layer{.id = 1,
+                    .type = "Convolution",
+                    .name = "c",
+                    .properties = {{"OutMaps", "32"}, {"KernelShape", "3,5"}, {"Loop", "Loop+1"}}};
+  const Names names{.layer = &layer,
+                    .arguments = {{"Maps", "Maps"}, {"Conv-BS", "Conv_BS"}, {"Fixed", "7"}, {"Sizes", "2,4"}}};
   EXPECT_EQ(numberValue("16", names), Json(16));
   EXPECT_EQ(numberValue(" 0.5 ", names), Json(0.5));
   EXPECT_EQ(numberValue("1e-08", names), Json(1e-8));
@@ -25,7 +29,8 @@ TEST(SdcValue, LiteralsMacrosAndArithmetic) {
   EXPECT_FALSE(numberValue("*Input", names));
   EXPECT_FALSE(numberValue("Unknown", names));
   EXPECT_FALSE(numberValue("Loop", names)) << "a property that names itself ends";
-  for (const char* broken : {"", "1+", "(1", "1)", "Input[", "Input[x]", "Input[99999999]", "1 2", "*", "a=b", "1;2"}) EXPECT_FALSE(numberValue(broken, names)) << broken;
+  for (const char* broken : {"", "1+", "(1", "1)", "Input[", "Input[x]", "Input[99999999]", "1 2", "*", "a=b", "1;2"})
+    EXPECT_FALSE(numberValue(broken, names)) << broken;
 }
 
 TEST(SdcValue, Lists) {
@@ -41,9 +46,12 @@ TEST(SdcValue, Lists) {
 
 TEST(SdcFile, IsReadAsConsoleReadsIt) {
   const File file = readFile(
-      "\xef\xbb\xbf[Global]\r\nNumNetwork=2\r\nNetwork_0=Main\r\nNetwork_1=A_B\r\n; a remark\r\nlonely\r\n[Main_Network_Global]\r\n[Main_Layer_3]\r\nID=7\r\nType=ReLU\r\n"
-      "Property_0_Name=Name\r\nProperty_0_Value=Act\r\nProperty_1_Name=SkipAtInspection\r\nProperty_1_Value=True\r\n[Main_Layer_11]\r\nID=9\r\nType=Tanh\r\n"
-      "[Main_Link_0]\r\nSourceLayerID=7\r\nDestLayerID=9\r\nDestPinIndex=1\r\n[Main_Link_1]\r\nSourceLayerID=7\r\nDestLayerID=99\r\n[A_B_Layer_0]\r\nID=1\r\nType=Abs\r\n"
+      "\xef\xbb\xbf[Global]\r\nNumNetwork=2\r\nNetwork_0=Main\r\nNetwork_1=A_B\r\n; a "
+      "remark\r\nlonely\r\n[Main_Network_Global]\r\n[Main_Layer_3]\r\nID=7\r\nType=ReLU\r\n"
+      "Property_0_Name=Name\r\nProperty_0_Value=Act\r\nProperty_1_Name=SkipAtInspection\r\nProperty_1_Value=True\r\n["
+      "Main_Layer_11]\r\nID=9\r\nType=Tanh\r\n"
+      "[Main_Link_0]\r\nSourceLayerID=7\r\nDestLayerID=9\r\nDestPinIndex=1\r\n[Main_Link_1]\r\nSourceLayerID="
+      "7\r\nDestLayerID=99\r\n[A_B_Layer_0]\r\nID=1\r\nType=Abs\r\n"
       "[A_B_Layer_1]\r\nID=1\r\nType=Abs\r\n[Description]\r\nText=one\\ntwo\r\n[Config]\r\nMaxEpoch=undefined\r\n",
       "x");
   ASSERT_EQ(file.networks.size(), 2u);

@@ -23,13 +23,16 @@ std::vector<std::string> sentences(const ImportReport& report, Kind kind) {
   return all;
 }
 
-Imported imported(const std::string& name) { return importFile({.file = sdcproj(name)}); }
+Imported imported(const std::string& name) {
+  return importFile({.file = sdcproj(name)});
+}
 
 // Beside its data, which are not there, nothing of the ten is lost.
 TEST(Sdcproj, ImportsEveryConstructWhole) {
   for (const char* name : kConstructs) {
     const Imported result = imported(name);
-    for (const std::string& lost : sentences(result.report, Kind::untranslatable)) EXPECT_THAT(lost, HasSubstr("choose its CSV")) << name;
+    for (const std::string& lost : sentences(result.report, Kind::untranslatable))
+      EXPECT_THAT(lost, HasSubstr("choose its CSV")) << name;
     const std::string text = writeProject(result.project);
     const ReadProject again = readProject(text, name);
     EXPECT_THAT(again.problems, IsEmpty()) << name;
@@ -68,7 +71,10 @@ TEST(Sdcproj, LoopsWithTheirStates) {
   EXPECT_FALSE(main.find("BinaryConnectAffine")->values.contains("form"));
   // Five turns with one set of weights.
   const Network flat = flatNetwork(result.project, "Main");
-  EXPECT_EQ(std::count_if(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) { return node.layer == "BinaryLinear" && node.shares == "BinaryWeightAffine"; }), 4);
+  EXPECT_EQ(std::count_if(
+                flat.nodes.begin(), flat.nodes.end(),
+                [](const Node& node) { return node.layer == "BinaryLinear" && node.shares == "BinaryWeightAffine"; }),
+            4);
 }
 
 TEST(Sdcproj, LayersWithTheirFields) {
@@ -76,7 +82,8 @@ TEST(Sdcproj, LayersWithTheirFields) {
   const Network& main = *result.project.network("Main");
   const Node& convolution = *main.find("Convolution");
   EXPECT_EQ(convolution.layer, "Convolution");
-  EXPECT_EQ(convolution.values, Json({{"channels", 4}, {"kernel", {5, 5}}, {"padding", "valid"}, {"initializer", "xavier_normal"}}));
+  EXPECT_EQ(convolution.values,
+            Json({{"channels", 4}, {"kernel", {5, 5}}, {"padding", "valid"}, {"initializer", "xavier_normal"}}));
   EXPECT_EQ(main.find("MaxPooling")->values, Json::object());
   EXPECT_EQ(main.find("Affine_2")->values["outputs"], 3);
   EXPECT_EQ(main.find("Dropout")->values["probability"], 0.25);
@@ -141,8 +148,11 @@ TEST(Sdcproj, RepeatsInRepeats) {
   EXPECT_EQ(main.find("Add2")->group, "RepeatStart");
   EXPECT_EQ(main.find("Affine")->group, "");
   const Network flat = flatNetwork(result.project, "Main");
-  EXPECT_EQ(std::count_if(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) { return node.layer == "ReLU"; }), 6);
-  EXPECT_EQ(std::count_if(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) { return node.layer == "Convolution"; }), 2);
+  EXPECT_EQ(std::count_if(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) { return node.layer == "ReLU"; }),
+            6);
+  EXPECT_EQ(
+      std::count_if(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) { return node.layer == "Convolution"; }),
+      2);
 }
 
 TEST(Sdcproj, NetworksShareWeightsByNameAndScope) {
@@ -172,11 +182,13 @@ TEST(Sdcproj, SolversAreConverted) {
   EXPECT_EQ(second.optimizer["name"], "AdamW");
   EXPECT_DOUBLE_EQ(second.optimizer["learning_rate"].get<double>(), 0.01);
   EXPECT_DOUBLE_EQ(second.optimizer["weight_decay"].get<double>(), 0.1);
-  EXPECT_EQ(second.schedule, Json({{"name", "Exponential"}, {"factor", 0.5}, {"every", 2.0}})) << "16 of the 8 passes of an epoch";
+  EXPECT_EQ(second.schedule, Json({{"name", "Exponential"}, {"factor", 0.5}, {"every", 2.0}}))
+      << "16 of the 8 passes of an epoch";
   EXPECT_EQ(training.settings["batch"], 20);
   EXPECT_EQ(training.settings["accumulate"], 4);
   EXPECT_EQ(training.settings["precision"], "bf16");
-  EXPECT_THAT(first.parameters, testing::UnorderedElementsAre("Affine_2/weight", "Affine_2/bias")) << "a rate of 0 leaves a layer as it is";
+  EXPECT_THAT(first.parameters, testing::UnorderedElementsAre("Affine_2/weight", "Affine_2/bias"))
+      << "a rate of 0 leaves a layer as it is";
 }
 
 TEST(Sdcproj, ExpressionsOverShapes) {
@@ -248,11 +260,17 @@ TEST(Sdcproj, ImagesWithTheirFields) {
 TEST(Sdcproj, WhatIsUnknownIsListedAndKept) {
   const TestFolder folder("sdcproj");
   const std::filesystem::path file = folder.path() / "odd.sdcproj";
-  writeFileAtomically(file, std::string_view(
-      "[Network_Global]\n[Layer_0]\nID=1\nType=Input\nProperty_0_Name=Name\nProperty_0_Value=In put!\nProperty_1_Name=Size\nProperty_1_Value=4\n"
-      "[Layer_1]\nID=2\nType=NmsDetection2d\nProperty_0_Name=Name\nProperty_0_Value=Nms\nProperty_1_Name=Threshold\nProperty_1_Value=0.5\n"
-      "[Layer_2]\nID=3\nType=Affine\nProperty_0_Name=Name\nProperty_0_Value=A\nProperty_1_Name=OutShape\nProperty_1_Value=*UnitProperty(Size)\nProperty_2_Name=W.LRateMultiplier\nProperty_2_Value=0.5\n"
-      "[Link_0]\nSourceLayerID=1\nDestLayerID=2\n[Link_1]\nSourceLayerID=2\nDestLayerID=3\n[Optimizer_0]\nOptimizer_NetworkName=Main\nSolverName=Prodigy\n[Script]\nEnabled=1\n"));
+  writeFileAtomically(
+      file,
+      std::string_view(
+          "[Network_Global]\n[Layer_0]\nID=1\nType=Input\nProperty_0_Name=Name\nProperty_0_Value=In "
+          "put!\nProperty_1_Name=Size\nProperty_1_Value=4\n"
+          "[Layer_1]\nID=2\nType=NmsDetection2d\nProperty_0_Name=Name\nProperty_0_Value=Nms\nProperty_1_Name="
+          "Threshold\nProperty_1_Value=0.5\n"
+          "[Layer_2]\nID=3\nType=Affine\nProperty_0_Name=Name\nProperty_0_Value=A\nProperty_1_Name=OutShape\nProperty_"
+          "1_Value=*UnitProperty(Size)\nProperty_2_Name=W.LRateMultiplier\nProperty_2_Value=0.5\n"
+          "[Link_0]\nSourceLayerID=1\nDestLayerID=2\n[Link_1]\nSourceLayerID=2\nDestLayerID=3\n[Optimizer_0]"
+          "\nOptimizer_NetworkName=Main\nSolverName=Prodigy\n[Script]\nEnabled=1\n"));
   const Imported result = importFile({.file = file});
   const auto lost = sentences(result.report, Kind::untranslatable);
   EXPECT_THAT(lost, Contains(HasSubstr("Nms (NmsDetection2d): there is no counterpart of NmsDetection2d")));

@@ -22,7 +22,8 @@ std::string npy(const Shape& shape, std::mt19937& random) {
   std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + extents + "), }";
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
-  std::string text = std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size() % 256) + static_cast<char>(header.size() / 256) + header;
+  std::string text = std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size() % 256) +
+                     static_cast<char>(header.size() / 256) + header;
   std::normal_distribution<float> normal;
   for (std::int64_t i = 0; i < shape.elements(); ++i) {
     const float value = normal(random);
@@ -31,23 +32,29 @@ std::string npy(const Shape& shape, std::mt19937& random) {
   return text;
 }
 
-// A column for each variable that the networks read: classes, symbols, and files of numbers in the shape that is wanted.
+// A column for each variable that the networks read: classes, symbols, and files of numbers in the shape that is
+// wanted.
 std::string csv(const Workshop& workshop, const Project& project, unsigned seed) {
   std::mt19937 random(seed);
   std::map<std::string, DatasetInput> variables;
   for (const Network& network : project.networks)
-    for (const DatasetInput& input : datasetInputs(flatNetwork(project, network.name))) variables.emplace(input.variable, input);
+    for (const DatasetInput& input : datasetInputs(flatNetwork(project, network.name)))
+      variables.emplace(input.variable, input);
   std::string header;
   for (const auto& [name, input] : variables) {
-    if (input.shape == Shape{1} || input.type == DataType::f32) header += (header.empty() ? "" : ",") + name;
-    else for (std::int64_t i = 0; i < input.shape.elements(); ++i) header += (header.empty() ? "" : ",") + name + "__" + std::to_string(i);
+    if (input.shape == Shape{1} || input.type == DataType::f32)
+      header += (header.empty() ? "" : ",") + name;
+    else
+      for (std::int64_t i = 0; i < input.shape.elements(); ++i)
+        header += (header.empty() ? "" : ",") + name + "__" + std::to_string(i);
   }
   std::string text = header + "\n";
   for (int row = 0; row < kRows; ++row) {
     std::string line;
     for (const auto& [name, input] : variables) {
       if (input.type != DataType::f32) {
-        for (std::int64_t i = 0; i < input.shape.elements(); ++i) line += (line.empty() ? "" : ",") + std::to_string(random() % 3);
+        for (std::int64_t i = 0; i < input.shape.elements(); ++i)
+          line += (line.empty() ? "" : ",") + std::to_string(random() % 3);
         continue;
       }
       const std::string file = name + std::to_string(seed) + "_" + std::to_string(row) + ".npy";

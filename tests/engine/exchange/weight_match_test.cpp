@@ -13,7 +13,8 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::map<std::string, std::string> pairsOf(const WeightMatch& match, const std::vector<NamedShape>& parameters, const std::vector<NamedShape>& tensors) {
+std::map<std::string, std::string> pairsOf(const WeightMatch& match, const std::vector<NamedShape>& parameters,
+                                           const std::vector<NamedShape>& tensors) {
   std::map<std::string, std::string> pairs;
   for (const WeightPair& pair : match.pairs) pairs[parameters[pair.parameter].name] = tensors[pair.tensor].name;
   return pairs;
@@ -21,21 +22,30 @@ std::map<std::string, std::string> pairsOf(const WeightMatch& match, const std::
 
 TEST(WeightMatch, EqualNamesBelongTogether) {
   const std::vector<NamedShape> parameters = {{"a/weight", {2, 3}}, {"a/bias", {2}}, {"b/weight", {2, 3}}};
-  const std::vector<NamedShape> tensors = {{"b/weight", {2, 3}}, {"a/bias", {3}}, {"a/weight", {2, 3}}, {"c/weight", {1}}};
+  const std::vector<NamedShape> tensors = {
+      {"b/weight", {2, 3}}, {"a/bias", {3}}, {"a/weight", {2, 3}}, {"c/weight", {1}}};
   const WeightMatch match = matchWeights(parameters, tensors);
-  EXPECT_EQ(pairsOf(match, parameters, tensors), (std::map<std::string, std::string>{{"a/weight", "a/weight"}, {"b/weight", "b/weight"}}));
+  EXPECT_EQ(pairsOf(match, parameters, tensors),
+            (std::map<std::string, std::string>{{"a/weight", "a/weight"}, {"b/weight", "b/weight"}}));
   ASSERT_EQ(match.shapeDiffers.size(), 1u);
   EXPECT_EQ(match.shapeDiffers[0].parameter, 1u);
   EXPECT_THAT(match.missing, IsEmpty());
   EXPECT_THAT(match.leftOver, testing::ElementsAre(3u));
-  EXPECT_THAT(matchText(match, parameters, tensors), HasSubstr("2 weights matched, 1 of another shape, 0 missing, 1 left over"));
+  EXPECT_THAT(matchText(match, parameters, tensors),
+              HasSubstr("2 weights matched, 1 of another shape, 0 missing, 1 left over"));
 }
 
 TEST(WeightMatch, ThePathOfPyTorchIsOurs) {
-  const std::vector<NamedShape> parameters = {{"layer1/0/conv1/weight", {4, 3, 3, 3}}, {"layer1/0/bn1/gamma", {4}}, {"layer1/0/bn1/beta", {4}},
-                                              {"layer1/0/bn1/mean", {4}}, {"layer1/0/bn1/variance", {4}}};
-  const std::vector<NamedShape> tensors = {{"layer1.0.bn1.bias", {4}}, {"layer1.0.bn1.running_mean", {4}}, {"layer1.0.bn1.running_var", {4}},
-                                           {"layer1.0.bn1.weight", {4}}, {"layer1.0.conv1.weight", {4, 3, 3, 3}}};
+  const std::vector<NamedShape> parameters = {{"layer1/0/conv1/weight", {4, 3, 3, 3}},
+                                              {"layer1/0/bn1/gamma", {4}},
+                                              {"layer1/0/bn1/beta", {4}},
+                                              {"layer1/0/bn1/mean", {4}},
+                                              {"layer1/0/bn1/variance", {4}}};
+  const std::vector<NamedShape> tensors = {{"layer1.0.bn1.bias", {4}},
+                                           {"layer1.0.bn1.running_mean", {4}},
+                                           {"layer1.0.bn1.running_var", {4}},
+                                           {"layer1.0.bn1.weight", {4}},
+                                           {"layer1.0.conv1.weight", {4, 3, 3, 3}}};
   const WeightMatch match = matchWeights(parameters, tensors);
   const auto pairs = pairsOf(match, parameters, tensors);
   EXPECT_EQ(pairs.size(), 5u);
@@ -55,7 +65,8 @@ struct Resnet {
   }
   void layer(const std::string& ours, const std::string& conv, const std::string& norm, const Shape& shape) {
     add(ours + "_conv/weight", conv + ".weight", shape);
-    for (const auto& [own, other] : {std::pair{"gamma", "weight"}, {"beta", "bias"}, {"mean", "running_mean"}, {"variance", "running_var"}})
+    for (const auto& [own, other] :
+         {std::pair{"gamma", "weight"}, {"beta", "bias"}, {"mean", "running_mean"}, {"variance", "running_var"}})
       add(ours + "_norm/" + own, norm + "." + other, {shape[0]});
   }
 };
@@ -68,8 +79,12 @@ Resnet resnet50(bool shortcutFirst) {
   for (int stage = 0; stage < 4; ++stage) {
     const std::int64_t width = 64LL << stage;
     for (int block = 0; block < blocks[stage]; ++block) {
-      const std::string ours = "stage" + std::to_string(stage) + "/" + std::to_string(block), theirs = "layer" + std::to_string(stage + 1) + "." + std::to_string(block);
-      const auto shortcut = [&] { if (block == 0) net.layer(ours + "/project", theirs + ".downsample.0", theirs + ".downsample.1", {4 * width, in, 1, 1}); };
+      const std::string ours = "stage" + std::to_string(stage) + "/" + std::to_string(block),
+                        theirs = "layer" + std::to_string(stage + 1) + "." + std::to_string(block);
+      const auto shortcut = [&] {
+        if (block == 0)
+          net.layer(ours + "/project", theirs + ".downsample.0", theirs + ".downsample.1", {4 * width, in, 1, 1});
+      };
       if (shortcutFirst) shortcut();
       net.layer(ours + "/a", theirs + ".conv1", theirs + ".bn1", {width, in, 1, 1});
       net.layer(ours + "/b", theirs + ".conv2", theirs + ".bn2", {width, width, 3, 3});
@@ -80,7 +95,8 @@ Resnet resnet50(bool shortcutFirst) {
   }
   net.add("head/weight", "fc.weight", {1000, 2048});
   net.add("head/bias", "fc.bias", {1000});
-  std::sort(net.tensors.begin(), net.tensors.end(), [](const NamedShape& a, const NamedShape& b) { return a.name < b.name; });
+  std::sort(net.tensors.begin(), net.tensors.end(),
+            [](const NamedShape& a, const NamedShape& b) { return a.name < b.name; });
   return net;
 }
 
@@ -96,7 +112,8 @@ TEST(WeightMatch, NothingIsGuessed) {
   const Resnet net = resnet50(true);
   const WeightMatch match = matchWeights(net.parameters, net.tensors);
   for (const auto& [ours, theirs] : pairsOf(match, net.parameters, net.tensors)) EXPECT_EQ(net.truth.at(ours), theirs);
-  const std::vector<NamedShape> parameters = {{"first/weight", {3, 3}}, {"second/weight", {3, 3}}}, tensors = {{"left.weight", {3, 3}}, {"right.weight", {3, 3}}};
+  const std::vector<NamedShape> parameters = {{"first/weight", {3, 3}}, {"second/weight", {3, 3}}},
+                                tensors = {{"left.weight", {3, 3}}, {"right.weight", {3, 3}}};
   const WeightMatch twins = matchWeights(parameters, tensors);
   EXPECT_THAT(twins.pairs, IsEmpty());
   EXPECT_THAT(twins.doubt, HasSubstr("left or right"));
@@ -105,7 +122,8 @@ TEST(WeightMatch, NothingIsGuessed) {
 
 TEST(WeightMatch, AnotherNetworkIsNoMatch) {
   const Resnet net = resnet50(false);
-  const std::vector<NamedShape> tensors = {{"a.weight", {64, 3, 7, 7}}, {"b.weight", {7, 7}}, {"c.weight", {8, 8}}, {"d.weight", {9, 9}}};
+  const std::vector<NamedShape> tensors = {
+      {"a.weight", {64, 3, 7, 7}}, {"b.weight", {7, 7}}, {"c.weight", {8, 8}}, {"d.weight", {9, 9}}};
   EXPECT_THAT(matchWeights(net.parameters, tensors).pairs, IsEmpty());
 }
 

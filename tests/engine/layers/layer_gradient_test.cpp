@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/philox.h"
-#include "tests/engine/program/gradient_check.h"
 #include "tests/engine/layers/examples.h"
+#include "tests/engine/program/gradient_check.h"
 
 namespace loom {
 namespace {
@@ -36,7 +36,8 @@ TEST_P(LayerGradient, HasTheGradientOfItsFunction) {
   const Entry& entry = findLayer(example.layer)->entry;
   if (entry.id == "Input" || (entry.category == "lossMetric" && !entry.field("weight")))
     return;  // nothing flows back from these
-  if (entry.id.starts_with("Binary") && entry.category != "lossMetric") return;  // theirs is not that of what they compute: binary_weights_test.cpp
+  if (entry.id.starts_with("Binary") && entry.category != "lossMetric")
+    return;  // theirs is not that of what they compute: binary_weights_test.cpp
   if (example.flat && (example.inputs.empty() || example.labels > 0)) return;  // there is nothing to flow to
   for (const bool training : {true, false}) {
     const LoweredExample lowered = lowerExample(example, 3, training);

@@ -1,6 +1,6 @@
-// Ranks that another MPI's launcher started, by Debian's MPICH itself where it is installed, else with what it tells its ranks: the
-// engine's module is linked with Open MPI, and the two speak different protocols at start (PMI-1 and PMIx), so each rank would take
-// itself for the only one.
+// Ranks that another MPI's launcher started, by Debian's MPICH itself where it is installed, else with what it tells
+// its ranks: the engine's module is linked with Open MPI, and the two speak different protocols at start (PMI-1 and
+// PMIx), so each rank would take itself for the only one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -22,8 +22,9 @@ TEST(ForeignRanks, OfMpichAreRefusedInOneSentence) {
   const auto loom = [&](int ranks, const std::string& run) {
     const std::string start = installed ? fmt::format("mpiexec.hydra -n {}", ranks)
                                         : fmt::format("env PMI_SIZE={} PMI_RANK={} PMI_FD=7", ranks, ranks - 1);
-    const int status = std::system(
-        fmt::format("cd {} && {} {} train p.loom --run {} > said.txt 2>&1", workshop.path().string(), start, LOOM_PROGRAM, run).c_str());
+    const int status = std::system(fmt::format("cd {} && {} {} train p.loom --run {} > said.txt 2>&1",
+                                               workshop.path().string(), start, LOOM_PROGRAM, run)
+                                       .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   };
   EXPECT_EQ(loom(2, "two"), exitCode(ErrorCode::communication));

@@ -137,8 +137,13 @@ void keepTimes(const std::filesystem::path& cache, double bf16) {
   ProcessorTimes times{.machine = processorWords(1), .program = "this test", .date = "2026-11-23"};
   const auto point = [&times](const char* op, StageKind kind, DataType factors, double seconds) {
     const bool multiplies = kind == StageKind::product;
-    times.points.push_back({.op = op, .kernel = op, .kind = kind, .factors = factors, .bytes = 1e6,
-                            .operations = multiplies ? 1e6 : 0, .seconds = seconds});
+    times.points.push_back({.op = op,
+                            .kernel = op,
+                            .kind = kind,
+                            .factors = factors,
+                            .bytes = 1e6,
+                            .operations = multiplies ? 1e6 : 0,
+                            .seconds = seconds});
   };
   point("matmul", StageKind::product, DataType::f32, 1);
   point("matmul", StageKind::product, DataType::bf16, bf16);
@@ -157,10 +162,12 @@ TEST_F(Loom, APrecisionLeftToTheMachineIsChosenByWhatWasMeasuredOnIt) {
     const char* wanted = bf16 < 1 ? "bf16" : "f32";
     const Ended trained = loom(m_workshop, {"train", "p.loom", "--precision", "auto", "--threads", "1", "--run", run});
     EXPECT_EQ(trained.code, 0) << trained.error;
-    EXPECT_THAT(trained.out, AllOf(HasSubstr(fmt::format("precision {}: a step in bf16", wanted)), HasSubstr("2026-11-23")));
+    EXPECT_THAT(trained.out,
+                AllOf(HasSubstr(fmt::format("precision {}: a step in bf16", wanted)), HasSubstr("2026-11-23")));
     const Json kept = parseJson(readFile(m_workshop.path() / run / "run.json"), "run.json");
     EXPECT_EQ(kept["precision"], wanted);
-    EXPECT_EQ(kept["project"]["training"].value("precision", "f32"), wanted) << "going on elsewhere must not choose again";
+    EXPECT_EQ(kept["project"]["training"].value("precision", "f32"), wanted)
+        << "going on elsewhere must not choose again";
     const Ended planned = loom(m_workshop, {"plan", "p.loom", "--set", "precision=auto", "threads=1"});
     EXPECT_THAT(planned.out, AllOf(HasSubstr(fmt::format("precision auto is {}:", wanted)),
                                    HasSubstr(fmt::format("samples in {} on", wanted))));
@@ -169,9 +176,11 @@ TEST_F(Loom, APrecisionLeftToTheMachineIsChosenByWhatWasMeasuredOnIt) {
 }
 
 TEST_F(Loom, BesideASampleNothingIsWritten) {
-  const std::filesystem::path samples = m_workshop.path() / "samples", one = samples / "one", own = m_workshop.path() / "own";
+  const std::filesystem::path samples = m_workshop.path() / "samples", one = samples / "one",
+                              own = m_workshop.path() / "own";
   std::filesystem::create_directories(one);
-  for (const char* file : {"p.loom", "train.csv", "val.csv"}) std::filesystem::copy_file(m_workshop.path() / file, one / file);
+  for (const char* file : {"p.loom", "train.csv", "val.csv"})
+    std::filesystem::copy_file(m_workshop.path() / file, one / file);
   m_workshop.write("samples/.gradloom-samples", "");
   ::setenv("XDG_DATA_HOME", (own / "data").c_str(), 1);
   ::setenv("XDG_CACHE_HOME", (own / "cache").c_str(), 1);
@@ -349,8 +358,8 @@ TEST_F(Loom, BenchRecordsWhatAStepBeganWithAndWhatItGave) {
     if (tensor.name.starts_with("weight:" + last.substr(0, last.find('/'))))
       tensor.values = std::span(zeros).first(tensor.values.size());
   TensorFile::write(m_workshop.path() / "w.safetensors", tensors, file.metadata());
-  const std::vector<std::string> again{"bench", "mnist-cnn", "--threads", "1", "--batch", "2", "--weights",
-                                       "w.safetensors", "--record", "again.safetensors"};
+  const std::vector<std::string> again{"bench", "mnist-cnn", "--threads",     "1",        "--batch",
+                                       "2",     "--weights", "w.safetensors", "--record", "again.safetensors"};
   const Ended second = loom(m_workshop, again);
   ASSERT_EQ(second.code, 0) << second.error;
   EXPECT_NEAR(TensorFile(m_workshop.path() / "again.safetensors").find("losses")->values[0], std::log(10.0), 1e-6);
@@ -373,10 +382,12 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   // A script that builds projects of it asks nobody else: each kind is there, each field says what it takes.
   for (const char* kind : {"layers", "metrics", "optimizers", "schedules", "warmup", "prepare", "settings"})
     for (const Json& entry : catalogue[kind]) {
-      for (const char* key : {"id", "label", "category", "icon", "aliases", "summary", "help", "inputs", "outputs", "fields"})
+      for (const char* key :
+           {"id", "label", "category", "icon", "aliases", "summary", "help", "inputs", "outputs", "fields"})
         EXPECT_TRUE(entry.contains(key)) << kind << " " << entry["id"] << " lacks " << key;
       for (const Json& field : entry["fields"]) {
-        for (const char* key : {"key", "label", "type", "default", "help"}) EXPECT_TRUE(field.contains(key)) << entry["id"] << " " << field.dump();
+        for (const char* key : {"key", "label", "type", "default", "help"})
+          EXPECT_TRUE(field.contains(key)) << entry["id"] << " " << field.dump();
         EXPECT_FALSE(field["help"] == "") << entry["id"] << " " << field["key"];
         if (field["type"] == "choice") {
           EXPECT_GE(field["choices"].size(), 2u) << entry["id"] << " " << field["key"];

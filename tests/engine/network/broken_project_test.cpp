@@ -243,7 +243,8 @@ TEST_P(MutatedProjects, EndInProblemsOrInACorrectAnalysis) {
   Project drawnProject = readProject(exampleProject(), "p.loom").project;
   drawnProject.networks[0] = std::vector<Network>{leNet(), textClassifier(), characterTransformer(),
                                                   resNet20()}[static_cast<std::size_t>(GetParam()) % 4];
-  const std::vector<std::string> good = {exampleProject(), ganProject(), unitProject(), unitProject(), writeProject(drawnProject)};
+  const std::vector<std::string> good = {exampleProject(), ganProject(), unitProject(), unitProject(),
+                                         writeProject(drawnProject)};
   int sound = 0, told = 0;
   for (int round = 0; round < 150; ++round) {
     Dice dice(static_cast<std::uint64_t>(GetParam() * 1000 + round));

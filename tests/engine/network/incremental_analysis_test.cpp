@@ -1,4 +1,5 @@
-// The analysis that remembers against the one that begins anew, over random edits: problems, their order and remedies, facts, sums.
+// The analysis that remembers against the one that begins anew, over random edits: problems, their order and remedies,
+// facts, sums.
 #include "engine/network/incremental_analysis.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +10,8 @@ namespace loom {
 namespace {
 
 bool same(const Remedy& a, const Remedy& b) {
-  return a.kind == b.kind && a.label == b.label && a.node == b.node && a.field == b.field && a.value == b.value && a.edge == b.edge &&
-         a.nodes == b.nodes && a.edges == b.edges;
+  return a.kind == b.kind && a.label == b.label && a.node == b.node && a.field == b.field && a.value == b.value &&
+         a.edge == b.edge && a.nodes == b.nodes && a.edges == b.edges;
 }
 
 void expectSame(const Analysis& kept, const Analysis& fresh, const std::string& where) {
@@ -18,8 +19,11 @@ void expectSame(const Analysis& kept, const Analysis& fresh, const std::string& 
   for (std::size_t i = 0; i < kept.problems.size(); ++i) {
     const Problem &a = kept.problems[i], &b = fresh.problems[i];
     EXPECT_EQ(a.message, b.message) << where;
-    EXPECT_TRUE(a.severity == b.severity && a.network == b.network && a.node == b.node && a.field == b.field && a.edge == b.edge) << where << ": " << a.message;
-    EXPECT_TRUE(same(a.remedy, b.remedy)) << where << ": " << a.message << " [" << a.remedy.label << "] [" << b.remedy.label << "]";
+    EXPECT_TRUE(a.severity == b.severity && a.network == b.network && a.node == b.node && a.field == b.field &&
+                a.edge == b.edge)
+        << where << ": " << a.message;
+    EXPECT_TRUE(same(a.remedy, b.remedy))
+        << where << ": " << a.message << " [" << a.remedy.label << "] [" << b.remedy.label << "]";
   }
   EXPECT_EQ(kept.order, fresh.order) << where;
   EXPECT_EQ(kept.parameters, fresh.parameters) << where;
@@ -42,9 +46,20 @@ struct Monkey {
   std::string any() { return network.nodes.empty() ? "nobody" : network.nodes[below(network.nodes.size())].id; }
 
   Node make() {
-    static const char* const layers[] = {"Input", "Convolution", "ReLU", "MaxPooling", "Linear", "Add", "BatchNormalization", "SoftmaxCrossEntropy", "Concatenate", "Softmax", "Convolutoin"};
+    static const char* const layers[] = {"Input",
+                                         "Convolution",
+                                         "ReLU",
+                                         "MaxPooling",
+                                         "Linear",
+                                         "Add",
+                                         "BatchNormalization",
+                                         "SoftmaxCrossEntropy",
+                                         "Concatenate",
+                                         "Softmax",
+                                         "Convolutoin"};
     Node node{.id = "n" + std::to_string(names++), .layer = layers[below(std::size(layers))]};
-    if (node.layer == "Input") node.values = below(4) == 0 ? Json{{"shape", {1}}, {"type", "label"}} : Json{{"shape", {3, 16, 16}}};
+    if (node.layer == "Input")
+      node.values = below(4) == 0 ? Json{{"shape", {1}}, {"type", "label"}} : Json{{"shape", {3, 16, 16}}};
     if (node.layer == "Linear") node.values = {{"outputs", 10}};
     return node;
   }
@@ -53,7 +68,10 @@ struct Monkey {
     std::string last = "x";
     for (int i = 0; i < 12; ++i) {
       const std::string id = "b" + std::to_string(i);
-      network.nodes.push_back({.id = id, .layer = i % 3 == 0 ? "Convolution" : i % 3 == 1 ? "BatchNormalization" : "ReLU"});
+      network.nodes.push_back({.id = id,
+                               .layer = i % 3 == 0   ? "Convolution"
+                                        : i % 3 == 1 ? "BatchNormalization"
+                                                     : "ReLU"});
       network.edges.push_back({{last, "output"}, {id, "input"}});
       last = id;
     }
@@ -61,16 +79,21 @@ struct Monkey {
   void step() {
     switch (below(11)) {
       case 0: {
-        network.nodes.insert(network.nodes.begin() + static_cast<std::ptrdiff_t>(below(network.nodes.size() + 1)), make());
+        network.nodes.insert(network.nodes.begin() + static_cast<std::ptrdiff_t>(below(network.nodes.size() + 1)),
+                             make());
         break;
       }
       case 1:
-        if (below(3) == 0 && !network.nodes.empty()) network.nodes.erase(network.nodes.begin() + static_cast<std::ptrdiff_t>(below(network.nodes.size())));
+        if (below(3) == 0 && !network.nodes.empty())
+          network.nodes.erase(network.nodes.begin() + static_cast<std::ptrdiff_t>(below(network.nodes.size())));
         break;
       case 2:
-      case 3: network.edges.push_back({{any(), "output"}, {any(), below(6) == 0 ? "target" : "input"}}); break;
+      case 3:
+        network.edges.push_back({{any(), "output"}, {any(), below(6) == 0 ? "target" : "input"}});
+        break;
       case 4:
-        if (!network.edges.empty()) network.edges.erase(network.edges.begin() + static_cast<std::ptrdiff_t>(below(network.edges.size())));
+        if (!network.edges.empty())
+          network.edges.erase(network.edges.begin() + static_cast<std::ptrdiff_t>(below(network.edges.size())));
         break;
       case 5:
       case 6:
@@ -78,17 +101,30 @@ struct Monkey {
         if (network.nodes.empty()) break;
         Node& node = network.nodes[below(network.nodes.size())];
         switch (below(6)) {
-          case 0: node.values["channels"] = 1 + below(8); break;
-          case 1: node.values["stride"] = 1 + below(3); break;
-          case 2: node.values["kernel"] = {1 + below(9), 3}; break;
-          case 3: node.values["outputs"] = below(3) == 0 ? Json("ten") : Json(1 + below(20)); break;
-          case 4: node.values = Json::object(); break;
-          default: node.values["type"] = below(2) == 0 ? "label" : "values"; break;
+          case 0:
+            node.values["channels"] = 1 + below(8);
+            break;
+          case 1:
+            node.values["stride"] = 1 + below(3);
+            break;
+          case 2:
+            node.values["kernel"] = {1 + below(9), 3};
+            break;
+          case 3:
+            node.values["outputs"] = below(3) == 0 ? Json("ten") : Json(1 + below(20));
+            break;
+          case 4:
+            node.values = Json::object();
+            break;
+          default:
+            node.values["type"] = below(2) == 0 ? "label" : "values";
+            break;
         }
         break;
       }
       case 8:
-        if (!network.nodes.empty()) network.nodes[below(network.nodes.size())].shares = below(2) == 0 ? any() : std::string();
+        if (!network.nodes.empty())
+          network.nodes[below(network.nodes.size())].shares = below(2) == 0 ? any() : std::string();
         break;
       case 9:
         if (!network.nodes.empty()) network.nodes[below(network.nodes.size())].layer = make().layer;
@@ -132,7 +168,8 @@ TEST(IncrementalAnalysis, AnswersAsOneMadeAnewBesideAnotherNetwork) {
       ParameterUses kept, fresh;
       keptFirst.update(first.network, &kept);
       IncrementalAnalysis().update(first.network, &fresh);
-      expectSame(keptSecond.update(second.network, &kept), IncrementalAnalysis().update(second.network, &fresh), "seed " + std::to_string(seed));
+      expectSame(keptSecond.update(second.network, &kept), IncrementalAnalysis().update(second.network, &fresh),
+                 "seed " + std::to_string(seed));
       if (testing::Test::HasFailure()) return;
     }
   }

@@ -3,8 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/philox.h"
-#include "tests/engine/program/gradient_check.h"
 #include "tests/engine/network/networks.h"
+#include "tests/engine/program/gradient_check.h"
 
 namespace loom {
 namespace {

@@ -24,7 +24,10 @@ struct Changing {
     for (std::size_t i = 0; i < most && i < count; ++i) chosen.insert(below(count));
     return {chosen.begin(), chosen.end()};
   }
-  std::string anyName() { return below(8) == 0 || network.nodes.empty() ? "n" + std::to_string(below(60)) : network.nodes[below(network.nodes.size())].id; }
+  std::string anyName() {
+    return below(8) == 0 || network.nodes.empty() ? "n" + std::to_string(below(60))
+                                                  : network.nodes[below(network.nodes.size())].id;
+  }
 
   void step() {
     switch (below(6)) {
@@ -33,7 +36,8 @@ struct Changing {
         std::vector<std::size_t> at;
         for (std::size_t i = 0; i < count; ++i) {
           const std::size_t place = below(network.nodes.size() + 1);
-          network.nodes.insert(network.nodes.begin() + static_cast<std::ptrdiff_t>(place), Node{.id = "n" + std::to_string(names++), .layer = "ReLU"});
+          network.nodes.insert(network.nodes.begin() + static_cast<std::ptrdiff_t>(place),
+                               Node{.id = "n" + std::to_string(names++), .layer = "ReLU"});
           for (std::size_t& earlier : at) earlier += earlier >= place;
           at.push_back(place);
         }
@@ -43,7 +47,8 @@ struct Changing {
       }
       case 1: {
         const auto at = some(network.nodes.size(), below(4));
-        for (auto place = at.rbegin(); place != at.rend(); ++place) network.nodes.erase(network.nodes.begin() + static_cast<std::ptrdiff_t>(*place));
+        for (auto place = at.rbegin(); place != at.rend(); ++place)
+          network.nodes.erase(network.nodes.begin() + static_cast<std::ptrdiff_t>(*place));
         index.nodesWent(network, at);
         break;
       }
@@ -51,7 +56,8 @@ struct Changing {
         std::vector<std::size_t> at;
         for (std::size_t i = 0, count = 1 + below(4); i < count; ++i) {
           const std::size_t place = below(network.edges.size() + 1);
-          network.edges.insert(network.edges.begin() + static_cast<std::ptrdiff_t>(place), Edge{{anyName(), "output"}, {anyName(), "input"}});
+          network.edges.insert(network.edges.begin() + static_cast<std::ptrdiff_t>(place),
+                               Edge{{anyName(), "output"}, {anyName(), "input"}});
           for (std::size_t& earlier : at) earlier += earlier >= place;
           at.push_back(place);
         }
@@ -61,14 +67,16 @@ struct Changing {
       }
       case 3: {
         const auto at = some(network.edges.size(), below(4));
-        for (auto place = at.rbegin(); place != at.rend(); ++place) network.edges.erase(network.edges.begin() + static_cast<std::ptrdiff_t>(*place));
+        for (auto place = at.rbegin(); place != at.rend(); ++place)
+          network.edges.erase(network.edges.begin() + static_cast<std::ptrdiff_t>(*place));
         index.wiresWent(at);
         break;
       }
       case 4: {
         if (network.nodes.empty()) break;
         const std::size_t at = below(network.nodes.size());
-        const std::string was = std::exchange(network.nodes[at].id, below(2) == 0 ? "n" + std::to_string(names++) : "n" + std::to_string(below(60)));
+        const std::string was = std::exchange(
+            network.nodes[at].id, below(2) == 0 ? "n" + std::to_string(names++) : "n" + std::to_string(below(60)));
         index.nodeRenamed(network, at, was);
         break;
       }
@@ -127,7 +135,8 @@ TEST(NetworkIndex, AnswersAsBruteForceDoes) {
       EXPECT_TRUE(std::ranges::equal(all.index.outOf(at), out)) << id;
       // Loose wires lead through nodes that are not there, which nothing may go along.
       Network tied = network;
-      std::erase_if(tied.edges, [&](const Edge& edge) { return !ids.contains(edge.from.node) || !ids.contains(edge.to.node); });
+      std::erase_if(tied.edges,
+                    [&](const Edge& edge) { return !ids.contains(edge.from.node) || !ids.contains(edge.to.node); });
       EXPECT_EQ(all.index.behind(at), reached(tied, id, true)) << id;
       EXPECT_EQ(all.index.before(at), reached(tied, id, false)) << id;
       for (std::size_t other = 0; other < network.nodes.size(); ++other) {
@@ -137,12 +146,14 @@ TEST(NetworkIndex, AnswersAsBruteForceDoes) {
         EXPECT_EQ(way.front(), at);
         EXPECT_EQ(way.back(), other);
         for (std::size_t step = 1; step < way.size(); ++step)
-          EXPECT_TRUE(std::ranges::any_of(all.index.outOf(way[step - 1]), [&](Position wire) { return all.index.to(wire) == way[step]; }));
+          EXPECT_TRUE(std::ranges::any_of(all.index.outOf(way[step - 1]),
+                                          [&](Position wire) { return all.index.to(wire) == way[step]; }));
       }
     }
     // The order: each behind all that feed it, and nothing of a circle.
     std::vector<std::ptrdiff_t> place(network.nodes.size(), -1);
-    for (std::size_t i = 0; i < all.index.order().size(); ++i) place[all.index.order()[i]] = static_cast<std::ptrdiff_t>(i);
+    for (std::size_t i = 0; i < all.index.order().size(); ++i)
+      place[all.index.order()[i]] = static_cast<std::ptrdiff_t>(i);
     for (std::size_t wire = 0; wire < network.edges.size(); ++wire) {
       const Position from = all.index.from(wire), to = all.index.to(wire);
       if (from == NetworkIndex::kNone || to == NetworkIndex::kNone || place[to] < 0) continue;
@@ -150,14 +161,17 @@ TEST(NetworkIndex, AnswersAsBruteForceDoes) {
       EXPECT_LT(place[from], place[to]);
     }
     for (std::size_t i = 0; i < network.nodes.size(); ++i)
-      if (place[i] < 0) EXPECT_TRUE(std::ranges::any_of(all.index.into(static_cast<Position>(i)), [&](Position wire) {
+      if (place[i] < 0)
+        EXPECT_TRUE(std::ranges::any_of(all.index.into(static_cast<Position>(i)), [&](Position wire) {
           return all.index.from(wire) != NetworkIndex::kNone && place[all.index.from(wire)] < 0;
         }));
   }
 }
 
 TEST(NetworkIndex, AWireInTheHandDoesNotCount) {
-  const Network network{.name = "main", .nodes = {{.id = "a"}, {.id = "b"}, {.id = "c"}}, .edges = {{{"a", "output"}, {"b", "input"}}, {{"b", "output"}, {"c", "input"}}}};
+  const Network network{.name = "main",
+                        .nodes = {{.id = "a"}, {.id = "b"}, {.id = "c"}},
+                        .edges = {{{"a", "output"}, {"b", "input"}}, {{"b", "output"}, {"c", "input"}}}};
   const NetworkIndex index(network);
   EXPECT_EQ(index.behind(0), (std::vector<char>{1, 1, 1}));
   EXPECT_EQ(index.behind(0, 1), (std::vector<char>{1, 1, 0}));

@@ -199,8 +199,10 @@ TEST(ProjectFile, AnUnknownSettingIsAnsweredWithTheNearest) {
     return readProject(R"({"loom": 1, "training": )" + training + "}", "p.loom").problems.at(0).message;
   };
   EXPECT_EQ(said(R"({"lr": 1})"), "training: unknown key 'lr': did you mean 'optimizer.learning_rate'?");
-  EXPECT_EQ(said(R"({"learning_rate": 1})"), "training: unknown key 'learning_rate': did you mean 'optimizer.learning_rate'?");
-  EXPECT_EQ(said(R"({"optimizer": {"name": "Momentum"}, "momentum": 1})"), "training: unknown key 'momentum': did you mean 'optimizer.momentum'?");
+  EXPECT_EQ(said(R"({"learning_rate": 1})"),
+            "training: unknown key 'learning_rate': did you mean 'optimizer.learning_rate'?");
+  EXPECT_EQ(said(R"({"optimizer": {"name": "Momentum"}, "momentum": 1})"),
+            "training: unknown key 'momentum': did you mean 'optimizer.momentum'?");
   EXPECT_EQ(said(R"({"batch_size": 1})"), "training: unknown key 'batch_size': did you mean 'batch'?");
   const std::string foo = said(R"({"frobnicate": 1})");
   EXPECT_THAT(foo, HasSubstr("unknown key 'frobnicate': none of the "));

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "engine/program/builder.h"
-#include "tests/engine/program/gradient_check.h"
 #include "tests/engine/ops/op_cases.h"
+#include "tests/engine/program/gradient_check.h"
 
 namespace loom::cases {
 namespace {

@@ -57,7 +57,8 @@ TEST_F(RunAdvice, ALargeBatchWantsItsRateScaledByTheRule) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->remedy.value, "square_root");
   EXPECT_FALSE(find(projectOf("LARS", large), {}, Rule::rateNotScaled)) << "its steps have a length of their own";
-  EXPECT_FALSE(find(projectOf("Momentum", {{"batch", 768}, {"base_batch", 256}}), {}, Rule::rateNotScaled)) << "not large";
+  EXPECT_FALSE(find(projectOf("Momentum", {{"batch", 768}, {"base_batch", 256}}), {}, Rule::rateNotScaled))
+      << "not large";
   const Json scaled = {{"batch", 4096}, {"base_batch", 256}, {"rate_scaling", "square_root"}};
   found = find(projectOf("Momentum", scaled), {}, Rule::rateScaled);
   ASSERT_TRUE(found);

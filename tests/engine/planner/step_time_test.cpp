@@ -125,8 +125,7 @@ TEST_F(Calibration, WhatWasMeasuredTakesThePlaceOfWhatIsAssumed) {
   const GpuEfficiency found = read(R"({"calibration": 1, "device": "NVIDIA H200", "driver": "580", "date": "today",
     "versions": "CUDA 13.0", "efficiency": {"convolution": {"bf16": 0.41}, "memory": {"bandwidth": 0.93}},
     "upload": 0.7, "launch_us": 1.5})");
-  EXPECT_EQ(found.source,
-            "measured on NVIDIA H200 (CUDA 13.0); assumed: product, attention, recurrence, update");
+  EXPECT_EQ(found.source, "measured on NVIDIA H200 (CUDA 13.0); assumed: product, attention, recurrence, update");
   const auto of = [](const GpuEfficiency& all, StageKind kind) { return all.kinds[static_cast<std::size_t>(kind)]; };
   EXPECT_EQ(of(found, StageKind::convolution).bf16, 0.41);
   EXPECT_EQ(of(found, StageKind::convolution).f16, of(assumed, StageKind::convolution).f16);

@@ -98,8 +98,8 @@ std::vector<Event> eventsOf(const Workshop& workshop) {
   return EventReader(workshop.path() / "run" / "events.jsonl").read();
 }
 
-// The ranks' processes, once the job has done some steps and the supervisor has heard of them (a rank tells its step once a
-// second); empty when it never does.
+// The ranks' processes, once the job has done some steps and the supervisor has heard of them (a rank tells its step
+// once a second); empty when it never does.
 std::vector<int> ranksOf(const Workshop& workshop) {
   for (const auto until = Clock::now() + kPatience; Clock::now() < until;
        std::this_thread::sleep_for(std::chrono::milliseconds(50))) {

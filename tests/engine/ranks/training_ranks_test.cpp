@@ -120,9 +120,9 @@ Json projectOf(const Net& net, const Json& settings) {
                    {"optimizer", {{"name", "Momentum"}, {"learning_rate", 0.1}}}};
   training.update(settings);
   Json project = {{"loom", 1},
-          {"networks", {{"main", {{"nodes", nodes}, {"edges", edges}}}}},
-          {"datasets", {{"training", {{"csv", "train.csv"}}}, {"validation", {{"csv", "val.csv"}}}}},
-          {"training", training}};
+                  {"networks", {{"main", {{"nodes", nodes}, {"edges", edges}}}}},
+                  {"datasets", {{"training", {{"csv", "train.csv"}}}, {"validation", {{"csv", "val.csv"}}}}},
+                  {"training", training}};
   if (net.units) project["units"] = parseJson(net.units, "units");
   return project;
 }
@@ -352,7 +352,8 @@ TEST(LateFigures, OfSeveralRanksChangeNothing) {
     ways.communicator = &world();
     return workshopOf(shared).train(project, name, ways);
   };
-  const Workshop::Run late = train("late", {}), written = train("written", {.longEpochSeconds = rank() == 0 ? 0.0 : 1e9});
+  const Workshop::Run late = train("late", {}),
+                      written = train("written", {.longEpochSeconds = rank() == 0 ? 0.0 : 1e9});
   const Workshop::Run stopped = train("stopped", {.watch = [](const Event& event, const RunFolder& folder) {
                                         if (event.kind == "step" && event.body["step"] == 4)
                                           appendControl(folder, {{"command", "stop"}});
@@ -440,10 +441,14 @@ TEST(Start, AllBeginWithTheWeightsThatTheFirstReads) {
   const Shared shared("weights");
   const Json project = projectOf(kNets[1], Json::object());
   const Outcome trained = onAll(shared, project, "first");
-  Json again = projectOf(kNets[1], {{"start_from", "first"}, {"seed", 9}, {"max_steps", 1}, {"optimizer", {{"name", "SGD"}, {"learning_rate", 0.0}}}});
+  Json again = projectOf(kNets[1], {{"start_from", "first"},
+                                    {"seed", 9},
+                                    {"max_steps", 1},
+                                    {"optimizer", {{"name", "SGD"}, {"learning_rate", 0.0}}}});
   const Outcome begun = onAll(shared, again, "second");
   if (rank() == 0)
-    for (const char* name : {"a/weight", "a/bias", "b/gamma", "fc/weight"}) EXPECT_EQ(begun.tensors.at(name), trained.tensors.at(name)) << name;
+    for (const char* name : {"a/weight", "a/bias", "b/gamma", "fc/weight"})
+      EXPECT_EQ(begun.tensors.at(name), trained.tensors.at(name)) << name;
   again["training"]["start_from"] = "absent.safetensors";
   if (rank() == 0) std::filesystem::create_directories(shared.path() / "third");
   try {

@@ -1,8 +1,8 @@
 #pragma once
+#include <unistd.h>
+
 #include <filesystem>
 #include <string>
-
-#include <unistd.h>
 
 #include "engine/run/run_folder.h"
 

@@ -104,7 +104,8 @@ TEST_F(Tensors, HeadersThatLieAreRefused) {
   };
   EXPECT_THAT(refusal(file("[]", 0)), testing::HasSubstr("not JSON"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F17","shape":[1],"data_offsets":[0,2]}})", 2)), testing::HasSubstr("F17"));
-  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("4 bytes"));
+  EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,4]}})", 4)),
+              testing::HasSubstr("4 bytes"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4)),
               testing::HasSubstr("4 bytes"));
   EXPECT_THAT(refusal(file(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4)), testing::HasSubstr("-1"));
@@ -137,7 +138,8 @@ TEST_F(Tensors, OfOtherProgramsAreReadAsFloats) {
   std::ofstream(path, std::ios::binary) << text;
   const TensorFile file(path);
   ASSERT_EQ(file.tensors().size(), 3u);
-  EXPECT_THAT(file.find("w")->values, testing::ElementsAre(1.0f, -2.5f, std::ldexp(1.0f, -24), std::numeric_limits<float>::infinity()));
+  EXPECT_THAT(file.find("w")->values,
+              testing::ElementsAre(1.0f, -2.5f, std::ldexp(1.0f, -24), std::numeric_limits<float>::infinity()));
   EXPECT_THAT(file.find("b")->values, testing::ElementsAre(1.0f, -2.5f));
   EXPECT_THAT(file.find("d")->values, testing::ElementsAre(0.1f));
 }

@@ -145,7 +145,8 @@ TEST(SeveralShards, LeaveTheMeanOfWhatEachMakesOfTheRunningStatistics) {
   };
   const auto first = statistics("first", rows(0, 12), 12, Json::object()),
              second = statistics("second", rows(12, 12), 12, Json::object());
-  for (const auto& [name, more] : {std::pair("passes", Json{{"accumulate", 2}}), {"ranks", Json{{"virtual_ranks", 2}}}}) {
+  for (const auto& [name, more] :
+       {std::pair("passes", Json{{"accumulate", 2}}), {"ranks", Json{{"virtual_ranks", 2}}}}) {
     const auto found = statistics(name, rows(0, 24), 24, more);
     for (const char* state : {"bn/mean", "bn/variance"}) {
       ASSERT_EQ(found.count(state), 1u);

@@ -24,7 +24,8 @@ Json still() {
 
 using Tensors = std::map<std::string, std::vector<float>>;
 
-void writeTensors(const std::filesystem::path& path, const std::vector<std::pair<std::string, Shape>>& named, Tensors& values) {
+void writeTensors(const std::filesystem::path& path, const std::vector<std::pair<std::string, Shape>>& named,
+                  Tensors& values) {
   std::vector<TensorFile::Tensor> tensors;
   float number = 0;
   for (const auto& [name, shape] : named) {
@@ -35,12 +36,15 @@ void writeTensors(const std::filesystem::path& path, const std::vector<std::pair
   TensorFile::write(path, tensors, {});
 }
 
-Json runFile(const Workshop::Run& run) { return parseJson(readFile(run.folder.runFile()), "run.json"); }
+Json runFile(const Workshop::Run& run) {
+  return parseJson(readFile(run.folder.runFile()), "run.json");
+}
 
 TEST(StartFrom, AFileUnderOurNames) {
   const Workshop workshop("start_from");
   Tensors given;
-  writeTensors(workshop.path() / "w.safetensors", {{"fc1/weight", {8, 3}}, {"fc1/bias", {8}}, {"fc2/weight", {3, 8}}, {"fc2/bias", {3}}}, given);
+  writeTensors(workshop.path() / "w.safetensors",
+               {{"fc1/weight", {8, 3}}, {"fc1/bias", {8}}, {"fc2/weight", {3, 8}}, {"fc2/bias", {3}}}, given);
   Json project = still();
   project["training"]["start_from"] = "w.safetensors";
   const auto run = workshop.train(project, "run");
@@ -55,7 +59,9 @@ TEST(StartFrom, AFileUnderOurNames) {
 TEST(StartFrom, AFileOfPyTorchWhoseLastLayerIsAnother) {
   const Workshop workshop("start_from_torch");
   Tensors given;
-  writeTensors(workshop.path() / "w.safetensors", {{"net.0.weight", {8, 3}}, {"net.0.bias", {8}}, {"net.2.weight", {1000, 8}}, {"net.2.bias", {1000}}}, given);
+  writeTensors(workshop.path() / "w.safetensors",
+               {{"net.0.weight", {8, 3}}, {"net.0.bias", {8}}, {"net.2.weight", {1000, 8}}, {"net.2.bias", {1000}}},
+               given);
   Json project = still();
   project["training"]["start_from"] = "w.safetensors";
   const auto drawn = workshop.train(still(), "drawn").tensors();
@@ -93,7 +99,8 @@ TEST(StartFrom, APartOfARun) {
 TEST(StartFrom, ResumingReadsTheCheckpoint) {
   const Workshop workshop("start_from_resume");
   Tensors given;
-  writeTensors(workshop.path() / "w.safetensors", {{"fc1/weight", {8, 3}}, {"fc1/bias", {8}}, {"fc2/weight", {3, 8}}, {"fc2/bias", {3}}}, given);
+  writeTensors(workshop.path() / "w.safetensors",
+               {{"fc1/weight", {8, 3}}, {"fc1/bias", {8}}, {"fc2/weight", {3, 8}}, {"fc2/bias", {3}}}, given);
   Json project = perceptron();
   project["training"]["start_from"] = "w.safetensors";
   const auto whole = workshop.train(project, "whole");
@@ -116,7 +123,8 @@ TEST(StartFrom, WhatCannotBeIsSaid) {
   EXPECT_EQ(missing.code(), ErrorCode::missingFile);
   EXPECT_THAT(missing.what(), HasSubstr("none.safetensors"));
   Tensors given;
-  writeTensors(workshop.path() / "other.safetensors", {{"q.weight", {77, 3}}, {"r.weight", {5, 5, 5}}, {"s.weight", {9}}}, given);
+  writeTensors(workshop.path() / "other.safetensors",
+               {{"q.weight", {77, 3}}, {"r.weight", {5, 5, 5}}, {"s.weight", {9}}}, given);
   project["training"]["start_from"] = "other.safetensors";
   const Error other = workshop.failure(project, "b");
   EXPECT_EQ(other.code(), ErrorCode::badProject);

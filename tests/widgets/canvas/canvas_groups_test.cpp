@@ -197,24 +197,26 @@ void CanvasUnitsTest::everyButtonOfTheBar() {
   const std::string before = m_document->text();
   const QPointF conv(0, 60), relu(240, 144), pool(600, 180);
   const std::vector<std::vector<QPointF>> wanted{
-      {{0, 60}, {0, 144}, {0, 180}},          // left edges
-      {{300, 60}, {300, 144}, {300, 180}},    // centres
-      {{600, 60}, {600, 144}, {600, 180}},    // right edges
-      {{0, 60}, {240, 60}, {600, 60}},        // tops
-      {{0, 120}, {240, 120}, {600, 120}},     // middles
-      {{0, 180}, {240, 180}, {600, 180}},     // bottoms
-      {conv, {300, 144}, pool},               // across
-      {conv, {240, 120}, pool},               // down
+      {{0, 60}, {0, 144}, {0, 180}},        // left edges
+      {{300, 60}, {300, 144}, {300, 180}},  // centres
+      {{600, 60}, {600, 144}, {600, 180}},  // right edges
+      {{0, 60}, {240, 60}, {600, 60}},      // tops
+      {{0, 120}, {240, 120}, {600, 120}},   // middles
+      {{0, 180}, {240, 180}, {600, 180}},   // bottoms
+      {conv, {300, 144}, pool},             // across
+      {conv, {240, 120}, pool},             // down
   };
   const auto& buttons = m_view->selectionBar().buttons();
   QCOMPARE(buttons.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    QVERIFY2(!buttons[i]->toolTip().isEmpty() || !buttons[i]->accessibleName().isEmpty(), qPrintable(QString::number(i)));
+    QVERIFY2(!buttons[i]->toolTip().isEmpty() || !buttons[i]->accessibleName().isEmpty(),
+             qPrintable(QString::number(i)));
     QTest::mouseClick(buttons[i], Qt::LeftButton);
     const char* const ids[] = {"conv", "relu", "pool"};
     for (std::size_t node = 0; node < 3; ++node) {
       const Node* moved = drawn().find(ids[node]);
-      QVERIFY2(QPointF(moved->x, moved->y) == wanted[i][node], qPrintable(QStringLiteral("button %1: %2 at %3, %4").arg(i).arg(ids[node]).arg(moved->x).arg(moved->y)));
+      QVERIFY2(QPointF(moved->x, moved->y) == wanted[i][node],
+               qPrintable(QStringLiteral("button %1: %2 at %3, %4").arg(i).arg(ids[node]).arg(moved->x).arg(moved->y)));
     }
     m_document->undoStack().undo();
     QCOMPARE(m_document->text(), before);

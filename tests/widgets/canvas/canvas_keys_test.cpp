@@ -1,6 +1,6 @@
-// Every command of the canvas by its keys, and what mouse and wheel do beside the cards: view, map, menus. The events go
-// the whole way that those of a person go, from the window on, where Qt does something with them before a widget sees
-// them (drags, the menu of the right button, shortcuts).
+// Every command of the canvas by its keys, and what mouse and wheel do beside the cards: view, map, menus. The events
+// go the whole way that those of a person go, from the window on, where Qt does something with them before a widget
+// sees them (drags, the menu of the right button, shortcuts).
 #include <QScrollBar>
 #include <QWheelEvent>
 
@@ -18,7 +18,8 @@ QPointF middleOf(const NetworkView& view) {
 }
 
 void turnWheel(NetworkView& view, QPoint at, int turns, Qt::KeyboardModifiers modifiers = {}) {
-  QWheelEvent wheel(at, view.viewport()->mapToGlobal(at), {}, {0, 120 * turns}, {}, modifiers, Qt::NoScrollPhase, false);
+  QWheelEvent wheel(at, view.viewport()->mapToGlobal(at), {}, {0, 120 * turns}, {}, modifiers, Qt::NoScrollPhase,
+                    false);
   QCoreApplication::sendEvent(view.viewport(), &wheel);
 }
 
@@ -199,7 +200,8 @@ void CanvasUnitsTest::theViewIsMovedByHandAndWheel() {
   QCOMPARE(steps(), 0);
 }
 
-// The right button, as the window system tells of it: what is below it is selected, and a line of the menu is chosen by mouse.
+// The right button, as the window system tells of it: what is below it is selected, and a line of the menu is chosen by
+// mouse.
 void CanvasUnitsTest::theMenuOfTheRightButton() {
   open(drawings::kSmall);
   const std::string group = m_document->makeGroup("main", {"conv", "relu"}, "Front");

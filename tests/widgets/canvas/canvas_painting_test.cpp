@@ -198,7 +198,10 @@ void CanvasPaintingTest::whatChangesIsPainted() {
        [&] {
          m_document->moveNodes("main", {{"b3_relu1", m_scene->card("b3_relu1")->pos() + QPointF(60, 0)}});
        }},
-      {"grouped", [&] { m_document->makeGroup("main", {"b3_relu1", "b3_conv2"}, "Two"); }},
+      {"grouped",
+       [&] {
+         m_document->makeGroup("main", {"b3_relu1", "b3_conv2"}, "Two");
+       }},
       {"let go", [&] { m_scene->pick({}); }}};
   for (const auto& [what, change] : changes) {
     painted.count = 0;
@@ -236,7 +239,8 @@ void CanvasPaintingTest::wordsOfAFrameStandOverTheWires() {
     QCoreApplication::processEvents();
     QVERIFY(!m_scene->wiresCross(words));
     const QImage without = seen().copy(there);
-    QVERIFY2(different(with, without) <= 4, qPrintable(QString::number(different(with, without))));  // a dot of the ground
+    QVERIFY2(different(with, without) <= 4,
+             qPrintable(QString::number(different(with, without))));  // a dot of the ground
     m_document->undoStack().undo();
     QCoreApplication::processEvents();
     // Above the head the wire is seen.

@@ -20,7 +20,9 @@ namespace loom {
 class CanvasTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
   void init();
   void cleanup();
 
@@ -53,10 +55,14 @@ class CanvasTest : public QObject {
     const CardItem* item = m_scene->card(id);
     return m_view->mapFromScene(item->pos() + (output ? item->outputs() : item->inputs())[index].at);
   }
-  void press(QPoint at, Qt::KeyboardModifiers modifiers = {}) { QTest::mousePress(m_view->viewport(), Qt::LeftButton, modifiers, at); }
+  void press(QPoint at, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mousePress(m_view->viewport(), Qt::LeftButton, modifiers, at);
+  }
   void release(QPoint at) { QTest::mouseRelease(m_view->viewport(), Qt::LeftButton, {}, at); }
   void moveTo(QPoint at) { QTest::mouseMove(m_view->viewport(), at); }
-  void click(QPoint at, Qt::KeyboardModifiers modifiers = {}) { QTest::mouseClick(m_view->viewport(), Qt::LeftButton, modifiers, at); }
+  void click(QPoint at, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mouseClick(m_view->viewport(), Qt::LeftButton, modifiers, at);
+  }
   void drag(QPoint from, QPoint to) {
     press(from);
     moveTo((from + to) / 2);
@@ -64,8 +70,12 @@ class CanvasTest : public QObject {
     release(to);
   }
   void key(Qt::Key which, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(m_view.get(), which, modifiers); }
-  bool has(const Edge& edge) { return std::find(drawn().edges.begin(), drawn().edges.end(), edge) != drawn().edges.end(); }
-  void settle() { for (int i = 0; i < 4; ++i) QCoreApplication::processEvents(); }
+  bool has(const Edge& edge) {
+    return std::find(drawn().edges.begin(), drawn().edges.end(), edge) != drawn().edges.end();
+  }
+  void settle() {
+    for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
+  }
 
   std::unique_ptr<Theme> m_theme;
   std::unique_ptr<ProjectDocument> m_document;
@@ -288,7 +298,8 @@ void CanvasTest::everyLevelPaints() {
       m_view->centerOn(m_scene->card("conv")->pos());
       const QImage image = m_view->grab().toImage();
       // The middle of a card is not canvas.
-      QVERIFY(image.pixelColor(card("conv") * image.devicePixelRatio()) != m_theme->colour(Colour::canvas) || zoom > 0.4);
+      QVERIFY(image.pixelColor(card("conv") * image.devicePixelRatio()) != m_theme->colour(Colour::canvas) ||
+              zoom > 0.4);
       QVERIFY(!image.isNull());
     }
   }
@@ -314,7 +325,8 @@ void CanvasTest::threeHundredNodesAreUsable() {
   m_view->arrange();
   settle();
   const qint64 arranged = clock.restart();
-  qInfo("300 nodes: show and paint %lld ms, drag of two moves %lld ms, edit and arrange %lld ms", painted, dragged, arranged);
+  qInfo("300 nodes: show and paint %lld ms, drag of two moves %lld ms, edit and arrange %lld ms", painted, dragged,
+        arranged);
   QCOMPARE(m_document->undoStack().count(), 2);
 }
 
@@ -371,7 +383,8 @@ void CanvasTest::aWireDroppedOnNothingOffersWhatFitsItsSource() {
   const auto* list = m_view->addMenu().findChild<QListWidget*>();
   QStringList offered;
   for (int row = 0; row < list->count(); ++row) offered += list->item(row)->text();
-  for (const char* spatial : {"Convolution", "MaxPooling", "AveragePooling"}) QVERIFY2(!offered.contains(spatial), spatial);
+  for (const char* spatial : {"Convolution", "MaxPooling", "AveragePooling"})
+    QVERIFY2(!offered.contains(spatial), spatial);
   QCOMPARE(offered.front(), QString("ReLU"));  // what most often follows a linear layer
   QVERIFY(offered.contains("Linear") && offered.contains("SoftmaxCrossEntropy"));
 }
@@ -409,8 +422,10 @@ void CanvasTest::aPinIsLegalWhereTheWireIsNotRefused() {
     m_scene->markLegal(from);
     for (const Node& other : drawn().nodes) {
       bool any = other.id == node.id;
-      for (const CardPin& pin : m_scene->card(other.id)->inputs()) any = any || bool(m_document->mayWire("main", {from.end, pin.end}));
-      QVERIFY2((m_scene->card(other.id)->legality() == Legality::illegal) != any, (node.id + " to " + other.id).c_str());
+      for (const CardPin& pin : m_scene->card(other.id)->inputs())
+        any = any || bool(m_document->mayWire("main", {from.end, pin.end}));
+      QVERIFY2((m_scene->card(other.id)->legality() == Legality::illegal) != any,
+               (node.id + " to " + other.id).c_str());
     }
   }
   m_scene->markLegal({});

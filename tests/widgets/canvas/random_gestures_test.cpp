@@ -1,9 +1,8 @@
-// What a hand does on the canvas and in the outline, by mouse and keys alone and in any order: undoing all of it gives the first file byte
-// for byte, redoing it the last, and the canvas shows then what is drawn.
+// What a hand does on the canvas and in the outline, by mouse and keys alone and in any order: undoing all of it gives
+// the first file byte for byte, redoing it the last, and the canvas shows then what is drawn.
 #include <QApplication>
 #include <QLineEdit>
 #include <QTest>
-
 #include <functional>
 #include <random>
 
@@ -49,11 +48,17 @@ class RandomGesturesTest : public QObject {
   QPoint anyPlace() { return {static_cast<int>(60 + below(800)), static_cast<int>(60 + below(600))}; }
   const GroupItem* anyFrame();
   const CommentItem* anyComment();
-  void key(int which, Qt::KeyboardModifiers modifiers = {}) { QTest::keyClick(keyboard(), static_cast<Qt::Key>(which), modifiers); }
+  void key(int which, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::keyClick(keyboard(), static_cast<Qt::Key>(which), modifiers);
+  }
   void type(const QString& text) { QTest::keyClicks(keyboard(), text); }
   void typeInstead(const QString& text);
-  QWidget* keyboard() const { return QApplication::focusWidget() != nullptr ? QApplication::focusWidget() : m_view.get(); }
-  void click(QPoint place, Qt::KeyboardModifiers modifiers = {}) { QTest::mouseClick(m_view->viewport(), Qt::LeftButton, modifiers, place); }
+  QWidget* keyboard() const {
+    return QApplication::focusWidget() != nullptr ? QApplication::focusWidget() : m_view.get();
+  }
+  void click(QPoint place, Qt::KeyboardModifiers modifiers = {}) {
+    QTest::mouseClick(m_view->viewport(), Qt::LeftButton, modifiers, place);
+  }
   void drag(QPoint from, QPoint to);
   void pick(std::size_t most);
   QString name(const char* stem) { return QString::fromLatin1(stem) + QString::number(below(100000)); }
@@ -102,7 +107,10 @@ void RandomGesturesTest::cleanup() {
 }
 
 void RandomGesturesTest::settle() {
-  for (int i = 0; i < 3 && (m_view->nameField().isAsking() || m_view->commentEditor().isEditing() || m_view->addMenu().isOpen()); ++i) key(Qt::Key_Escape);
+  for (int i = 0;
+       i < 3 && (m_view->nameField().isAsking() || m_view->commentEditor().isEditing() || m_view->addMenu().isOpen());
+       ++i)
+    key(Qt::Key_Escape);
   if (m_view->unitView() != nullptr && m_view->unitView()->isOpen()) m_view->unitView()->close();
   m_outline->search().clear();
   toFront(*m_view);
@@ -117,7 +125,8 @@ void RandomGesturesTest::toFront(QWidget& window) {
 }
 
 CardItem* RandomGesturesTest::anyCard() {
-  std::vector<CardItem*> seen = m_scene->cards().in(m_view->mapToScene(m_view->viewport()->rect().adjusted(20, 20, -20, -20)).boundingRect());
+  std::vector<CardItem*> seen =
+      m_scene->cards().in(m_view->mapToScene(m_view->viewport()->rect().adjusted(20, 20, -20, -20)).boundingRect());
   // By name: the order in which cards are found is no property of the drawing.
   std::sort(seen.begin(), seen.end(), [](const CardItem* a, const CardItem* b) { return a->id() < b->id(); });
   return seen.empty() ? nullptr : seen[below(seen.size())];
@@ -126,7 +135,8 @@ CardItem* RandomGesturesTest::anyCard() {
 const GroupItem* RandomGesturesTest::anyFrame() {
   std::vector<const GroupItem*> frames;
   for (const Group& group : m_scene->network().groups)
-    if (const GroupItem* item = m_scene->groups().group(group.id); item != nullptr && item->isVisible()) frames.push_back(item);
+    if (const GroupItem* item = m_scene->groups().group(group.id); item != nullptr && item->isVisible())
+      frames.push_back(item);
   return frames.empty() ? nullptr : frames[below(frames.size())];
 }
 
@@ -175,20 +185,32 @@ void RandomGesturesTest::editing() {
     m_scene->pick({{}, {edges[below(edges.size())]}});
     key(Qt::Key_Delete);
   });
-  add("remove and heal", [this] { pick(1); key(Qt::Key_Backspace); });
-  add("remove", [this] { pick(1); key(Qt::Key_Delete); });
+  add("remove and heal", [this] {
+    pick(1);
+    key(Qt::Key_Backspace);
+  });
+  add("remove", [this] {
+    pick(1);
+    key(Qt::Key_Delete);
+  });
   add("arrows", [this] {
     pick(3);
     const int arrows[] = {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down};
     for (int i = 0; i < 3; ++i) key(arrows[below(4)], below(3) == 0 ? Qt::ShiftModifier : Qt::NoModifier);
   });
-  add("duplicate", [this] { pick(2); key(Qt::Key_D, Qt::ControlModifier); });
+  add("duplicate", [this] {
+    pick(2);
+    key(Qt::Key_D, Qt::ControlModifier);
+  });
   add("copy and paste", [this] {
     pick(3);
     key(Qt::Key_C, Qt::ControlModifier);
     key(Qt::Key_V, Qt::ControlModifier);
   });
-  add("cut", [this] { pick(2); key(Qt::Key_X, Qt::ControlModifier); });
+  add("cut", [this] {
+    pick(2);
+    key(Qt::Key_X, Qt::ControlModifier);
+  });
   add("add from the menu", [this] {
     pick(1);
     key(Qt::Key_A, Qt::ShiftModifier);
@@ -198,8 +220,14 @@ void RandomGesturesTest::editing() {
     key(Qt::Key_Return);
   });
   add("arrange", [this] { key(Qt::Key_L, Qt::ControlModifier); });
-  add("align by a key", [this] { pick(3); key(below(2) == 0 ? Qt::Key_Right : Qt::Key_Up, Qt::AltModifier); });
-  add("distribute by a key", [this] { pick(5); key(below(2) == 0 ? Qt::Key_Right : Qt::Key_Down, Qt::AltModifier | Qt::ShiftModifier); });
+  add("align by a key", [this] {
+    pick(3);
+    key(below(2) == 0 ? Qt::Key_Right : Qt::Key_Up, Qt::AltModifier);
+  });
+  add("distribute by a key", [this] {
+    pick(5);
+    key(below(2) == 0 ? Qt::Key_Right : Qt::Key_Down, Qt::AltModifier | Qt::ShiftModifier);
+  });
   add("align or distribute by the bar", [this] {
     pick(5);
     const auto& buttons = m_view->selectionBar().buttons();
@@ -230,13 +258,17 @@ void RandomGesturesTest::making() {
     key(Qt::Key_Return);
   });
   add("take apart", [this] {
-    if (const GroupItem* frame = anyFrame(); frame != nullptr && below(2) == 0) click(at(frame->head().center()));
-    else pick(1);
+    if (const GroupItem* frame = anyFrame(); frame != nullptr && below(2) == 0)
+      click(at(frame->head().center()));
+    else
+      pick(1);
     key(Qt::Key_G, Qt::ControlModifier | Qt::AltModifier);
   });
   add("fold by a key", [this] {
-    if (const GroupItem* frame = anyFrame()) click(at(frame->head().center()));
-    else pick(1);
+    if (const GroupItem* frame = anyFrame())
+      click(at(frame->head().center()));
+    else
+      pick(1);
     key(Qt::Key_Space, Qt::ControlModifier | Qt::ShiftModifier);
   });
   add("fold by the chevron", [this] {
@@ -244,10 +276,13 @@ void RandomGesturesTest::making() {
   });
   add("open a folded group", [this] {
     for (const Group& group : m_scene->network().groups)
-      if (const CardItem* card = m_scene->card(group.id)) return QTest::mouseDClick(m_view->viewport(), Qt::LeftButton, {}, at(card->pos() + QPointF(20, 0)));
+      if (const CardItem* card = m_scene->card(group.id))
+        return QTest::mouseDClick(m_view->viewport(), Qt::LeftButton, {}, at(card->pos() + QPointF(20, 0)));
   });
   add("move a group by its head", [this] {
-    if (const GroupItem* frame = anyFrame()) drag(at(frame->head().center()), at(frame->head().center()) + QPoint(static_cast<int>(below(80)), static_cast<int>(below(80))));
+    if (const GroupItem* frame = anyFrame())
+      drag(at(frame->head().center()),
+           at(frame->head().center()) + QPoint(static_cast<int>(below(80)), static_cast<int>(below(80))));
   });
   add("title a group", [this] {
     if (const GroupItem* frame = anyFrame()) click(at(frame->head().center()));
@@ -262,15 +297,19 @@ void RandomGesturesTest::making() {
     key(Qt::Key_C);
     if (!m_view->commentEditor().isEditing()) return;
     type(name("words "));
-    if (below(2) == 0) key(Qt::Key_Escape);
-    else key(Qt::Key_Return, Qt::ControlModifier);
+    if (below(2) == 0)
+      key(Qt::Key_Escape);
+    else
+      key(Qt::Key_Return, Qt::ControlModifier);
   });
   add("move or size a comment", [this] {
     const CommentItem* comment = anyComment();
     if (comment == nullptr) return;
     const QRectF rect = comment->rect();
-    if (below(2) == 0) drag(at(rect.center()), anyPlace());
-    else drag(at(rect.bottomRight() - QPointF(4, 4)), at(rect.bottomRight() + QPointF(48, 36)));
+    if (below(2) == 0)
+      drag(at(rect.center()), anyPlace());
+    else
+      drag(at(rect.bottomRight() - QPointF(4, 4)), at(rect.bottomRight() + QPointF(48, 36)));
   });
   add("remove a comment", [this] {
     const CommentItem* comment = anyComment();
@@ -297,8 +336,10 @@ void RandomGesturesTest::opening() {
     const CardItem* card = nodes.empty() ? nullptr : inner.networkScene().card(nodes[below(nodes.size())].id);
     if (card == nullptr) return;
     QTest::mouseClick(inner.viewport(), Qt::LeftButton, {}, inner.mapFromScene(card->pos()));
-    if (below(2) == 0) QTest::keyClick(&inner, Qt::Key_Right);
-    else QTest::keyClick(&inner, Qt::Key_D, Qt::ControlModifier);
+    if (below(2) == 0)
+      QTest::keyClick(&inner, Qt::Key_Right);
+    else
+      QTest::keyClick(&inner, Qt::Key_D, Qt::ControlModifier);
   });
   add("give a use its argument by a chip", [this, open] {
     if (!open()) return;
@@ -318,8 +359,10 @@ void RandomGesturesTest::outline() {
     OutlineTree& tree = m_outline->tree();
     tree.expandToDepth(1);
     const QModelIndex root = tree.model()->index(0, 0);
-    QModelIndex row = tree.model()->index(static_cast<int>(below(static_cast<std::size_t>(tree.model()->rowCount(root)))), 0, root);
-    if (tree.model()->rowCount(row) > 0 && below(2) == 0) row = tree.model()->index(static_cast<int>(below(static_cast<std::size_t>(tree.model()->rowCount(row)))), 0, row);
+    QModelIndex row =
+        tree.model()->index(static_cast<int>(below(static_cast<std::size_t>(tree.model()->rowCount(root)))), 0, root);
+    if (tree.model()->rowCount(row) > 0 && below(2) == 0)
+      row = tree.model()->index(static_cast<int>(below(static_cast<std::size_t>(tree.model()->rowCount(row)))), 0, row);
     toFront(*m_outline);
     m_outline->focusTree();
     tree.scrollTo(row);
@@ -352,7 +395,8 @@ void RandomGesturesTest::twoHundredEditsByHandComeBackExactly() {
   int changes = 0;
   connect(m_document.get(), &ProjectDocument::changed, this, [&changes] { ++changes; });
   // A gesture may be several steps.
-  const auto keeping = connect(&stack, &QUndoStack::indexChanged, this, [&](int index) { texts[index] = m_document->text(); });
+  const auto keeping =
+      connect(&stack, &QUndoStack::indexChanged, this, [&](int index) { texts[index] = m_document->text(); });
   for (int done = 0; stack.index() < 200; ++done) {
     QVERIFY2(done < 2000, qPrintable(QStringLiteral("%1 steps alone came of it").arg(stack.index())));
     if (done % 8 == 0) m_view->fit();
@@ -366,7 +410,8 @@ void RandomGesturesTest::twoHundredEditsByHandComeBackExactly() {
   disconnect(keeping);
   const std::string last = m_document->text();
   const auto back = [&](const QString& step) {
-    QVERIFY2(m_document->text() == texts.at(stack.index()), qPrintable(QStringLiteral("'%1', step %2").arg(step).arg(stack.index())));
+    QVERIFY2(m_document->text() == texts.at(stack.index()),
+             qPrintable(QStringLiteral("'%1', step %2").arg(step).arg(stack.index())));
   };
   while (stack.canUndo()) {
     const QString step = stack.undoText();

@@ -16,7 +16,9 @@ namespace loom {
 class SceneFollowingTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true}); }
+  void initTestCase() {
+    m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light, .reducedMotion = true});
+  }
   void itShowsWhatAFreshOneShows_data();
   void itShowsWhatAFreshOneShows();
   void groupsUnitsAndFoldsAreFollowed_data();
@@ -35,28 +37,37 @@ class SceneFollowingTest : public QObject {
 namespace {
 
 QString differs(const NetworkScene& kept, const NetworkScene& fresh) {
-  if (kept.cards().count() != fresh.cards().count()) return QStringLiteral("%1 cards, not %2").arg(kept.cards().count()).arg(fresh.cards().count());
+  if (kept.cards().count() != fresh.cards().count())
+    return QStringLiteral("%1 cards, not %2").arg(kept.cards().count()).arg(fresh.cards().count());
   QString found;
   fresh.cards().each([&](const CardItem& b) {
     const CardItem* a = kept.card(b.id());
     const QString id = QString::fromStdString(b.id());
-    if (a == nullptr) found = id + " is missing";
-    else if (a->pos() != b.pos()) found = id + " stands elsewhere";
-    else if (!(a->content() == b.content())) found = id + " says something else";
-    else if (a->inputs() != b.inputs() || a->outputs() != b.outputs()) found = id + " has other pins";
+    if (a == nullptr)
+      found = id + " is missing";
+    else if (a->pos() != b.pos())
+      found = id + " stands elsewhere";
+    else if (!(a->content() == b.content()))
+      found = id + " says something else";
+    else if (a->inputs() != b.inputs() || a->outputs() != b.outputs())
+      found = id + " has other pins";
   });
   if (!found.isEmpty()) return found;
   for (const Group& group : fresh.network().groups) {
     const GroupItem *a = kept.groups().group(group.id), *b = fresh.groups().group(group.id);
     const QString id = QString::fromStdString(group.id);
     if ((a == nullptr) != (b == nullptr)) return id + " is no frame in one of them";
-    if (a != nullptr && (a->frame() != b->frame() || a->isVisible() != b->isVisible() || !(a->content() == b->content()))) return "the frame of " + id + " is another";
+    if (a != nullptr &&
+        (a->frame() != b->frame() || a->isVisible() != b->isVisible() || !(a->content() == b->content())))
+      return "the frame of " + id + " is another";
   }
   for (const Comment& comment : fresh.network().comments)
-    if (kept.groups().comment(comment.id) == nullptr || kept.groups().comment(comment.id)->rect() != fresh.groups().comment(comment.id)->rect())
+    if (kept.groups().comment(comment.id) == nullptr ||
+        kept.groups().comment(comment.id)->rect() != fresh.groups().comment(comment.id)->rect())
       return QString::fromStdString(comment.id) + " stands elsewhere";
   for (const Edge& edge : fresh.network().edges)
-    if (kept.wayOf(edge) != fresh.wayOf(edge)) return QString::fromStdString("the wire from " + edge.from.node + " to " + edge.to.node + " goes another way");
+    if (kept.wayOf(edge) != fresh.wayOf(edge))
+      return QString::fromStdString("the wire from " + edge.from.node + " to " + edge.to.node + " goes another way");
   return {};
 }
 
@@ -66,33 +77,50 @@ void edit(ProjectDocument& document, std::mt19937& random) {
   const auto any = [&] { return drawn.nodes.empty() ? std::string() : drawn.nodes[below(drawn.nodes.size())].id; };
   static const char* const layers[] = {"ReLU", "Add", "Convolution", "Concatenate", "Dropout", "BatchNormalization"};
   switch (below(12)) {
-    case 0: document.addNode({.layer = layers[below(6)], .after = any()}); break;
-    case 1:
-      if (!drawn.edges.empty()) document.addNode({.layer = layers[below(6)], .at = {0, 60.0 * static_cast<double>(below(20))}, .into = drawn.edges[below(drawn.edges.size())]});
+    case 0:
+      document.addNode({.layer = layers[below(6)], .after = any()});
       break;
-    case 2: document.addNode({.layer = layers[below(6)], .at = {300, 60.0 * static_cast<double>(below(20))}}); break;
+    case 1:
+      if (!drawn.edges.empty())
+        document.addNode({.layer = layers[below(6)],
+                          .at = {0, 60.0 * static_cast<double>(below(20))},
+                          .into = drawn.edges[below(drawn.edges.size())]});
+      break;
+    case 2:
+      document.addNode({.layer = layers[below(6)], .at = {300, 60.0 * static_cast<double>(below(20))}});
+      break;
     case 3:
       if (drawn.nodes.size() > 12) document.removeNodes("main", {any()}, below(2) == 0);
       break;
     case 4:
     case 5: {
       std::map<std::string, QPointF> places;
-      for (int i = 0; i < 3; ++i) places[any()] = {12.0 * static_cast<double>(below(60)), 12.0 * static_cast<double>(below(90))};
+      for (int i = 0; i < 3; ++i)
+        places[any()] = {12.0 * static_cast<double>(below(60)), 12.0 * static_cast<double>(below(90))};
       document.moveNodes("main", places);
       break;
     }
-    case 6: document.setField("main", any(), "channels", static_cast<int>(1 + below(9))); break;
-    case 7: document.renameNode("main", any(), "a_rather_long_name_that_needs_room_" + std::to_string(below(500))); break;
-    case 8: document.addWire("main", {{any(), "output"}, {any(), "input"}}); break;
+    case 6:
+      document.setField("main", any(), "channels", static_cast<int>(1 + below(9)));
+      break;
+    case 7:
+      document.renameNode("main", any(), "a_rather_long_name_that_needs_room_" + std::to_string(below(500)));
+      break;
+    case 8:
+      document.addWire("main", {{any(), "output"}, {any(), "input"}});
+      break;
     case 9:
       if (!drawn.edges.empty()) document.removeWires("main", {drawn.edges[below(drawn.edges.size())]});
       break;
     case 10:
-      if (!drawn.edges.empty()) document.rewire("main", drawn.edges[below(drawn.edges.size())], {{any(), "output"}, {any(), "input"}});
+      if (!drawn.edges.empty())
+        document.rewire("main", drawn.edges[below(drawn.edges.size())], {{any(), "output"}, {any(), "input"}});
       break;
     default:
-      if (below(2) == 0) document.undoStack().undo();
-      else document.setLayer("main", any(), layers[below(6)]);
+      if (below(2) == 0)
+        document.undoStack().undo();
+      else
+        document.setLayer("main", any(), layers[below(6)]);
   }
 }
 
@@ -114,7 +142,8 @@ void SceneFollowingTest::itShowsWhatAFreshOneShows() {
     QCoreApplication::processEvents();
     const NetworkScene fresh(document);
     const QString difference = differs(kept, fresh);
-    QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
+    QVERIFY2(difference.isEmpty(),
+             qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
   }
   document.discardRecovery();
 }
@@ -139,7 +168,8 @@ void SceneFollowingTest::groupsUnitsAndFoldsAreFollowed() {
     NetworkScene fresh(document);
     fresh.setNetwork(kept.networkName());
     const QString difference = differs(kept, fresh);
-    QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
+    QVERIFY2(difference.isEmpty(),
+             qPrintable(QStringLiteral("edit %1 (%2): %3").arg(i).arg(document.undoStack().undoText(), difference)));
   }
   document.discardRecovery();
 }
@@ -153,7 +183,10 @@ void SceneFollowingTest::aFoldedGroupIsFollowedByWhatChanged() {
   const std::vector<QPointF> way = scene.wayOf({{"x", "output"}, {"b0_conv1", "input"}});
   const CardItem* other = scene.card("b0_conv1");
   const std::size_t number = other->number();
-  const auto same = [&] { return scene.card("b0_conv1") == other && other->number() == number && scene.wayOf({{"x", "output"}, {"b0_conv1", "input"}}) == way; };
+  const auto same = [&] {
+    return scene.card("b0_conv1") == other && other->number() == number &&
+           scene.wayOf({{"x", "output"}, {"b0_conv1", "input"}}) == way;
+  };
   document.setFolded("main", group, true);
   QVERIFY(scene.card(group) != nullptr && scene.card("b1_conv1") == nullptr);
   QVERIFY(same());
@@ -254,7 +287,10 @@ void SceneFollowingTest::waysAreThoseOfRoutingAnew() {
     for (std::size_t wire = 0; wire < moved.edges.size(); ++wire) {
       const std::vector<QPointF> kept = scene.wayOf(moved.edges[wire]);
       QVERIFY2(kept == anew.routes[wire].points,
-               qPrintable(QStringLiteral("move %1: %2 to %3").arg(i).arg(QString::fromStdString(moved.edges[wire].from.node), QString::fromStdString(moved.edges[wire].to.node))));
+               qPrintable(QStringLiteral("move %1: %2 to %3")
+                              .arg(i)
+                              .arg(QString::fromStdString(moved.edges[wire].from.node),
+                                   QString::fromStdString(moved.edges[wire].to.node))));
     }
   }
 }
@@ -301,23 +337,29 @@ void SceneFollowingTest::aLargeProjectIsLookedAtBesideTheWindow() {
   document.discardRecovery();
 }
 
-// A unit as its second use sees it: at once in a small project, in a large one when it has been looked at; the window never waits.
+// A unit as its second use sees it: at once in a small project, in a large one when it has been looked at; the window
+// never waits.
 void SceneFollowingTest::aUseIsLookedAtBesideTheWindowToo() {
   for (const int more : {0, 1300}) {
     ProjectDocument document;
     QVERIFY(document.openText(drawings::kUnits, "units"));
     document.edit("more", [&](Project& project) {
-      for (int i = 0; i < more; ++i) project.network("main")->nodes.push_back({.id = "more" + std::to_string(i), .layer = "ReLU", .y = 1000 + 60.0 * i, .placed = true});
+      for (int i = 0; i < more; ++i)
+        project.network("main")->nodes.push_back(
+            {.id = "more" + std::to_string(i), .layer = "ReLU", .y = 1000 + 60.0 * i, .placed = true});
     });
     NetworkScene scene(document);
     scene.setUse({"main", "down3"});
     scene.setNetwork("ResidualDown");
     const auto channels = [&]() -> std::int64_t {
       const auto facts = scene.analysis().nodes.find("conv_a");
-      return facts == scene.analysis().nodes.end() || facts->second.outputs.empty() ? 0 : facts->second.outputs.front()[0];
+      return facts == scene.analysis().nodes.end() || facts->second.outputs.empty() ? 0
+                                                                                    : facts->second.outputs.front()[0];
     };
-    if (more == 0) QCOMPARE(channels(), std::int64_t{64});
-    else QCOMPARE(channels(), std::int64_t{0});
+    if (more == 0)
+      QCOMPARE(channels(), std::int64_t{64});
+    else
+      QCOMPARE(channels(), std::int64_t{0});
     QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{64}, 20000);
     document.setField("main", "down3", "channels", 48);
     QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{48}, 20000);

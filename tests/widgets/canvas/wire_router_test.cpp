@@ -73,7 +73,8 @@ void WireRouterTest::skipsRunBesideTheCards() {
   const Network drawn = arrangedNetwork(drawings::residual(6));
   const Routing routing = routeWires(drawn);
   for (std::size_t i = 0; i < drawn.edges.size(); ++i)
-    QVERIFY2(crossed(drawn, routing.routes[i]) == 0, (drawn.edges[i].from.node + " to " + drawn.edges[i].to.node).c_str());
+    QVERIFY2(crossed(drawn, routing.routes[i]) == 0,
+             (drawn.edges[i].from.node + " to " + drawn.edges[i].to.node).c_str());
 }
 
 void WireRouterTest::wiresOfDifferentPinsNeverLieOnEachOther() {
@@ -121,19 +122,24 @@ void WireRouterTest::roundedCornersKeepTheEnds() {
   QVERIFY(roundedPath({}, 7).isEmpty());
 }
 
-// One wire across the whole drawing: its search goes on in the next slice, and begins anew where something changed in between.
+// One wire across the whole drawing: its search goes on in the next slice, and begins anew where something changed in
+// between.
 void WireRouterTest::aLongSearchIsInterruptedAndComesToTheSame() {
   const Network drawn = arrangedNetwork(drawings::residual(40));
   const std::size_t across = drawn.edges.size(), moved = 20;
   const auto setWire = [&](WireRouter& router, std::size_t number, const Node& from, const Node& to) {
     const QPointF below(0, kCardHeight / 2);
-    router.setWire(number, {outputPin(from, "output"), cardRect(to).center() - below, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number)});
+    router.setWire(number, {outputPin(from, "output"), cardRect(to).center() - below,
+                            static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number)});
   };
   const auto fill = [&](WireRouter& router) {
     for (std::size_t i = 0; i < drawn.nodes.size(); ++i) router.setCard(i, cardRect(drawn.nodes[i]));
     // Cards beside the chain leave no lane near it.
-    for (std::size_t i = 0; i < 12; ++i) router.setCard(5000 + i, QRectF(drawn.nodes[0].x + 130 + 24.0 * static_cast<double>(i), drawn.find("b5_add")->y, 10, 400));
-    for (std::size_t i = 0; i < across; ++i) setWire(router, i, *drawn.find(drawn.edges[i].from.node), *drawn.find(drawn.edges[i].to.node));
+    for (std::size_t i = 0; i < 12; ++i)
+      router.setCard(5000 + i,
+                     QRectF(drawn.nodes[0].x + 130 + 24.0 * static_cast<double>(i), drawn.find("b5_add")->y, 10, 400));
+    for (std::size_t i = 0; i < across; ++i)
+      setWire(router, i, *drawn.find(drawn.edges[i].from.node), *drawn.find(drawn.edges[i].to.node));
   };
   const Node &top = *drawn.find("b0_relu1"), &bottom = *drawn.find("b39_conv1");
   const QRectF place = cardRect(drawn.nodes[moved]).translated(12, 0);
@@ -154,7 +160,8 @@ void WireRouterTest::aLongSearchIsInterruptedAndComesToTheSame() {
   anew.setCard(moved, place);
   setWire(anew, across, top, bottom);
   anew.route();
-  for (std::size_t wire = 0; wire <= across; ++wire) QVERIFY2(anew.points(wire) == inSlices.points(wire), qPrintable(QString::number(wire)));
+  for (std::size_t wire = 0; wire <= across; ++wire)
+    QVERIFY2(anew.points(wire) == inSlices.points(wire), qPrintable(QString::number(wire)));
 }
 
 // Wires come and go, most of them out of sight, and the ways are looked for a part at a time: what comes of it is what

@@ -383,7 +383,8 @@ void ChartTest::tooltipLeavesTheCurveOfALogAxis() {
   m_stack->drawNow();
   for (const double x : {10.0, 30.0, 50.0}) {
     const double value = std::pow(10.0, -0.06 * x);
-    const double share = std::log(value / m_first->yRange().low) / std::log(m_first->yRange().high / m_first->yRange().low);
+    const double share =
+        std::log(value / m_first->yRange().low) / std::log(m_first->yRange().high / m_first->yRange().low);
     QVERIFY(std::abs(m_first->yPixel(value) - (m_first->plot().bottom() - share * m_first->plot().height())) < 0.5);
     moveTo(m_first, QPoint(static_cast<int>(m_first->plot().left() + x / 100 * m_first->plot().width()), 60));
     auto* tooltip = m_stack->findChild<ChartTooltip*>();
@@ -413,7 +414,8 @@ void ChartTest::fadedLinesHaveNoDarkJoints() {
   for (int y = plot.top(); y < plot.bottom(); ++y)
     for (int x = plot.left(); x < plot.right(); ++x) {
       const QColor pixel = image.pixelColor(x, y);
-      if (pixel.blue() < pixel.red() + 20 || pixel.blue() < other.blue()) continue;  // of this line alone, which is blue
+      if (pixel.blue() < pixel.red() + 20 || pixel.blue() < other.blue())
+        continue;  // of this line alone, which is blue
       ++seen;
       QVERIFY2(pixel.redF() >= faded - 0.03, qPrintable(QString("%1 %2").arg(x).arg(y)));
     }
@@ -450,7 +452,11 @@ void ChartTest::marksAtOnePlaceStandApart() {
   for (int line = 0; line < 2; ++line) {
     auto source = std::make_shared<VectorSource>();
     for (int i = 0; i <= 100; ++i) source->append(i, i == 50 ? std::nan("") : 1 + 0.1 * line);
-    lines.push_back({.id = QString::number(line), .name = QString::number(line), .kind = LineKind::plain, .colour = line, .source = source});
+    lines.push_back({.id = QString::number(line),
+                     .name = QString::number(line),
+                     .kind = LineKind::plain,
+                     .colour = line,
+                     .source = source});
   }
   m_first->setLines(std::move(lines));
   m_stack->drawNow();
@@ -460,7 +466,10 @@ void ChartTest::marksAtOnePlaceStandApart() {
     for (int y = static_cast<int>(m_first->plot().top()); y < m_first->plot().top() + 50; ++y)
       for (int dx = -8; dx <= 8; ++dx) {
         const QColor pixel = image.pixelColor(x + dx, y);
-        if (std::abs(pixel.red() - wanted.red()) + std::abs(pixel.green() - wanted.green()) + std::abs(pixel.blue() - wanted.blue()) < 40) return true;
+        if (std::abs(pixel.red() - wanted.red()) + std::abs(pixel.green() - wanted.green()) +
+                std::abs(pixel.blue() - wanted.blue()) <
+            40)
+          return true;
       }
     return false;
   };

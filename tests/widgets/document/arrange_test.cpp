@@ -37,10 +37,15 @@ QString overlap(const Network& drawn) {
 Network randomNetwork(unsigned seed, int nodes) {
   std::mt19937 random(seed);
   Network drawn{"main", {}, {}};
-  for (int i = 0; i < nodes; ++i) drawn.nodes.push_back({.id = "n" + std::to_string(i), .layer = i == 0 ? "Input" : i % 5 == 0 ? "Concatenate" : "ReLU"});
+  for (int i = 0; i < nodes; ++i)
+    drawn.nodes.push_back({.id = "n" + std::to_string(i),
+                           .layer = i == 0       ? "Input"
+                                    : i % 5 == 0 ? "Concatenate"
+                                                 : "ReLU"});
   for (int i = 1; i < nodes; ++i)
     for (int wires = i % 5 == 0 ? 3 : 1; wires > 0; --wires) {
-      const Edge edge{{"n" + std::to_string(random() % static_cast<unsigned>(i)), "output"}, {"n" + std::to_string(i), "input"}};
+      const Edge edge{{"n" + std::to_string(random() % static_cast<unsigned>(i)), "output"},
+                      {"n" + std::to_string(i), "input"}};
       if (std::find(drawn.edges.begin(), drawn.edges.end(), edge) == drawn.edges.end()) drawn.edges.push_back(edge);
     }
   return drawn;
@@ -64,7 +69,8 @@ class ArrangeTest : public QObject {
 };
 
 void ArrangeTest::aChainRunsStraightDown() {
-  Network drawn = network(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]}, {"id": "a", "layer": "Linear"},
+  Network drawn = network(
+      R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]}, {"id": "a", "layer": "Linear"},
       {"id": "a_rather_long_name_for_a_node", "layer": "GlobalAveragePooling"}, {"id": "c", "layer": "ReLU"}],
       "edges": [["x", "a"], ["a", "a_rather_long_name_for_a_node"], ["a_rather_long_name_for_a_node", "c"]]}}})");
   place(drawn);

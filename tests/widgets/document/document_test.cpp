@@ -12,7 +12,9 @@ namespace loom {
 
 namespace {
 
-Edge wire(const std::string& from, const std::string& to, const std::string& port = "input") { return {{from, "output"}, {to, port}}; }
+Edge wire(const std::string& from, const std::string& to, const std::string& port = "input") {
+  return {{from, "output"}, {to, port}};
+}
 
 bool has(const ProjectDocument& document, const Edge& edge) {
   const auto& edges = document.network("main")->edges;
@@ -73,36 +75,57 @@ void DocumentTest::everyEditIsOneStepAndComesBackExactly() {
   std::string linear;
   const std::vector<std::function<void()>> edits{
       [&] { d.addNode({.layer = "Dropout", .after = "fc"}); },
-      [&] { linear = d.addNode({.layer = "Dense", .at = {500, 0}}); },
-      [&] { d.addNode({.layer = "BatchNormalization", .at = {0, 90}, .into = wire("conv", "relu")}); },
+      [&] {
+        linear = d.addNode({.layer = "Dense", .at = {500, 0}});
+      },
+      [&] {
+        d.addNode({.layer = "BatchNormalization", .at = {0, 90}, .into = wire("conv", "relu")});
+      },
       [&] { d.setField("main", "conv", "channels", 7); },
-      [&] { d.setField("main", "conv", "kernel", Json::array({5, 5})); },
+      [&] {
+        d.setField("main", "conv", "kernel", Json::array({5, 5}));
+      },
       [&] { d.resetField("main", "conv", "channels"); },
       [&] { d.renameNode("main", "conv", "first"); },
       [&] { d.addWire("main", wire("x", linear)); },
       [&] { d.removeWires("main", {wire("x", linear)}); },
-      [&] { d.moveNodes("main", {{"y", {600, 600}}}); },
-      [&] { d.duplicateNodes("main", {"first", "relu"}); },
+      [&] {
+        d.moveNodes("main", {{"y", {600, 600}}});
+      },
+      [&] {
+        d.duplicateNodes("main", {"first", "relu"});
+      },
       [&] { d.removeNodes("main", {"pool"}, true); },
       [&] { d.removeNodes("main", {"relu"}, false); },
       [&] { d.arrange("main"); },
       [&] { d.addNetwork("second"); },
-      [&] { d.pasteNodes("second", d.copyNodes("main", {"fc", "loss"}), {0, 0}); },
+      [&] {
+        d.pasteNodes("second", d.copyNodes("main", {"fc", "loss"}), {0, 0});
+      },
       [&] { d.renameNetwork("main", "classifier"); },
       [&] { d.setSetting("epochs", 3); },
-      [&] { d.setOptimizer(0, {{"name", "Adam"}, {"learning_rate", 0.01}}); },
-      [&] { d.setSchedule(0, {{"name", "Cosine"}}); },
-      [&] { d.setWarmup(0, {{"epochs", 1}}); },
+      [&] {
+        d.setOptimizer(0, {{"name", "Adam"}, {"learning_rate", 0.01}});
+      },
+      [&] {
+        d.setSchedule(0, {{"name", "Cosine"}});
+      },
+      [&] {
+        d.setWarmup(0, {{"epochs", 1}});
+      },
       [&] { d.addDataset({.name = "validation", .csv = "test.csv"}); },
       [&] { d.setValidation("validation"); },
-      [&] { d.setPrepare("training", {Json{{"step", "Scale"}}}); },
+      [&] {
+        d.setPrepare("training", {Json{{"step", "Scale"}}});
+      },
       [&] { d.removeDataset("validation"); },
       [&] { d.setNotes("a note"); },
       [&] { d.removeNetwork("second"); }};
   std::vector<std::string> texts{d.text()};
   for (std::size_t i = 0; i < edits.size(); ++i) {
     edits[i]();
-    QVERIFY2(d.undoStack().index() == static_cast<int>(i) + 1, qPrintable(QStringLiteral("edit %1 made %2 steps").arg(i).arg(d.undoStack().index())));
+    QVERIFY2(d.undoStack().index() == static_cast<int>(i) + 1,
+             qPrintable(QStringLiteral("edit %1 made %2 steps").arg(i).arg(d.undoStack().index())));
     QVERIFY(!d.undoStack().undoText().isEmpty());
     texts.push_back(d.text());
     QVERIFY2(texts[i] != texts[i + 1], qPrintable(QStringLiteral("edit %1 changed nothing").arg(i)));
@@ -168,12 +191,30 @@ void DocumentTest::everyRefusedWireSaysWhy_data() {
   QTest::addColumn<QString>("to");
   QTest::addColumn<QString>("port");
   QTest::addColumn<QString>("word");
-  QTest::newRow("itself") << "conv" << "conv" << "input" << "cannot read its own output";
-  QTest::newRow("twice") << "conv" << "relu" << "input" << "reads conv already";
-  QTest::newRow("loop") << "fc" << "conv" << "input" << "conv → relu → pool → fc → conv";
-  QTest::newRow("an input takes none") << "conv" << "x" << "input" << "x takes no input";
-  QTest::newRow("no such port") << "conv" << "loss" << "scores" << "no input 'scores'";
-  QTest::newRow("no such node") << "conv" << "nobody" << "input" << "nobody is not in this network";
+  QTest::newRow("itself") << "conv"
+                          << "conv"
+                          << "input"
+                          << "cannot read its own output";
+  QTest::newRow("twice") << "conv"
+                         << "relu"
+                         << "input"
+                         << "reads conv already";
+  QTest::newRow("loop") << "fc"
+                        << "conv"
+                        << "input"
+                        << "conv → relu → pool → fc → conv";
+  QTest::newRow("an input takes none") << "conv"
+                                       << "x"
+                                       << "input"
+                                       << "x takes no input";
+  QTest::newRow("no such port") << "conv"
+                                << "loss"
+                                << "scores"
+                                << "no input 'scores'";
+  QTest::newRow("no such node") << "conv"
+                                << "nobody"
+                                << "input"
+                                << "nobody is not in this network";
 }
 
 void DocumentTest::everyRefusedWireSaysWhy() {
@@ -306,15 +347,18 @@ void DocumentTest::settingsGoByPath() {
 
 void DocumentTest::remediesMend() {
   QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [
-      {"id": "x", "layer": "Input", "shape": [1, 8, 8]}, {"id": "conv", "layer": "Convolutoin"}], "edges": [["x", "conv"]]}}})", "typo"));
-  const auto unknown = std::find_if(document().problems().begin(), document().problems().end(),
-                                    [](const Problem& problem) { return problem.remedy.kind == Remedy::Kind::renameLayer; });
+      {"id": "x", "layer": "Input", "shape": [1, 8, 8]}, {"id": "conv", "layer": "Convolutoin"}], "edges": [["x", "conv"]]}}})",
+                              "typo"));
+  const auto unknown =
+      std::find_if(document().problems().begin(), document().problems().end(),
+                   [](const Problem& problem) { return problem.remedy.kind == Remedy::Kind::renameLayer; });
   QVERIFY(unknown != document().problems().end());
   QVERIFY(document().applyRemedy(Problem(*unknown)));
   QCOMPARE(document().network("main")->find("conv")->layer, std::string("Convolution"));
 }
 
 // A small project with one thing wrong, and the button that must mend it: as a person presses it.
+// clang-format off
 void DocumentTest::everyRemedyMendsItsFault_data() {
   QTest::addColumn<QString>("nodes");
   QTest::addColumn<QString>("edges");
@@ -354,35 +398,45 @@ void DocumentTest::everyRemedyMendsItsFault_data() {
   settings("a field of a step", R"("datasets": {"training": {"csv": "t.csv", "prepare": [{"step": "Flip", "probability": 2}]}})", "Set probability to 1");
   settings("an update of a list", data + R"(, "training": [{"optimizer": {"name": "Adam"}}, {"optimizer": {"name": "Adma"}}])", "Set it to Adam");
 }
+// clang-format on
 
 void DocumentTest::everyRemedyMendsItsFault() {
   QFETCH(QString, nodes);
   QFETCH(QString, edges);
   QFETCH(QString, rest);
   QFETCH(QString, button);
-  const QString text = QStringLiteral(R"({"loom": 1, "networks": {"main": {"nodes": [%1], "edges": [%2]}}, %3})").arg(nodes, edges, rest);
+  const QString text = QStringLiteral(R"({"loom": 1, "networks": {"main": {"nodes": [%1], "edges": [%2]}}, %3})")
+                           .arg(nodes, edges, rest);
   QVERIFY(document().openText(text.toStdString(), "faulty"));
   const std::vector<Problem> before = document().problems();
-  const auto fault = std::find_if(before.begin(), before.end(), [&](const Problem& problem) { return QString::fromStdString(problem.remedy.label) == button; });
+  const auto fault = std::find_if(before.begin(), before.end(), [&](const Problem& problem) {
+    return QString::fromStdString(problem.remedy.label) == button;
+  });
   QStringList all;
-  for (const Problem& problem : before) all += QString::fromStdString(problem.message + " [" + problem.remedy.label + "]");
+  for (const Problem& problem : before)
+    all += QString::fromStdString(problem.message + " [" + problem.remedy.label + "]");
   QVERIFY2(fault != before.end(), qPrintable(all.join('\n')));
   const Outcome outcome = document().applyRemedy(*fault);
   QVERIFY2(outcome, qPrintable(outcome.reason));
-  for (const Problem& problem : document().problems()) QVERIFY2(problem.message != fault->message, problem.message.c_str());
+  for (const Problem& problem : document().problems())
+    QVERIFY2(problem.message != fault->message, problem.message.c_str());
   document().undoStack().undo();
   QCOMPARE(document().problems().size(), before.size());
 }
 
 // Beside a form a key of the file says little.
 void DocumentTest::sentencesNameFieldsByTheirLabels() {
-  QVERIFY(document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]},
+  QVERIFY(
+      document().openText(R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]},
       {"id": "fc", "layer": "Linear", "outputs": 0}], "edges": [["x", "fc"]]}},
-      "training": {"base_batch": 0, "optimizer": {"name": "Adam", "learning_rate": -1}}})", "faulty"));
+      "training": {"base_batch": 0, "optimizer": {"name": "Adam", "learning_rate": -1}}})",
+                          "faulty"));
   std::string all;
   for (const Problem& problem : document().problems()) all += problem.message + "\n";
-  for (const char* key : {"learning_rate", "base_batch", "training", "'outputs'"}) QVERIFY2(all.find(key) == std::string::npos, all.c_str());
-  for (const char* said : {"Optimizer: Learning rate is -1", "Base batch is 0", "fc: Outputs is 0"}) QVERIFY2(all.find(said) != std::string::npos, all.c_str());
+  for (const char* key : {"learning_rate", "base_batch", "training", "'outputs'"})
+    QVERIFY2(all.find(key) == std::string::npos, all.c_str());
+  for (const char* said : {"Optimizer: Learning rate is -1", "Base batch is 0", "fc: Outputs is 0"})
+    QVERIFY2(all.find(said) != std::string::npos, all.c_str());
 }
 
 void DocumentTest::healingClosesTheGap() {
@@ -479,7 +533,9 @@ void DocumentTest::unitsGroupsAndCommentsComeBackExactly() {
   };
   const std::vector<std::function<void(Project&)>> edits{
       [&](Project& p) { p.units.push_back(unit("Residual")); },
-      [&](Project& p) { p.networks[0].nodes.push_back({.id = "stage", .values = {{"channels", 4}}, .unit = "Residual"}); },
+      [&](Project& p) {
+        p.networks[0].nodes.push_back({.id = "stage", .values = {{"channels", 4}}, .unit = "Residual"});
+      },
       [](Project& p) { p.networks[0].find("stage")->repeat = "=2+1"; },
       [](Project& p) { p.units[0].arguments.push_back({.name = "stride", .defaultValue = 1, .help = "of the first"}); },
       [](Project& p) { p.units[0].nodes.push_back({.id = "relu", .layer = "ReLU"}); },
@@ -488,7 +544,10 @@ void DocumentTest::unitsGroupsAndCommentsComeBackExactly() {
       [](Project& p) { p.networks[0].comments.push_back({.id = "c", .text = "look", .x = 3, .width = 90}); },
       [](Project& p) { p.networks[0].comments[0].text = "look here"; },
       [](Project& p) { p.networks[0].groups.push_back({.id = "frame", .colour = "blue", .folded = true}); },
-      [](Project& p) { p.units[0].name = "Block"; p.networks[0].find("stage")->unit = "Block"; },
+      [](Project& p) {
+        p.units[0].name = "Block";
+        p.networks[0].find("stage")->unit = "Block";
+      },
       [](Project& p) { p.units.clear(); },
   };
   std::vector<std::string> states{d.text()};

@@ -32,7 +32,9 @@ const Network& RandomEdits::any() {
   return at < project.networks.size() ? project.networks[at] : project.units[at - project.networks.size()];
 }
 
-std::string RandomEdits::node(const Network& drawing) { return drawing.nodes.empty() ? std::string() : drawing.nodes[below(drawing.nodes.size())].id; }
+std::string RandomEdits::node(const Network& drawing) {
+  return drawing.nodes.empty() ? std::string() : drawing.nodes[below(drawing.nodes.size())].id;
+}
 
 std::string RandomEdits::useIn(const Network& drawing) {
   std::vector<std::string> uses;
@@ -49,9 +51,11 @@ std::vector<std::string> RandomEdits::some(const Network& drawing) {
 
 std::vector<std::string> RandomEdits::chain(const Network& drawing) {
   std::vector<std::string> ids;
-  for (std::string at = node(drawing); !at.empty() && ids.size() < 1 + below(4) && std::find(ids.begin(), ids.end(), at) == ids.end();) {
+  for (std::string at = node(drawing);
+       !at.empty() && ids.size() < 1 + below(4) && std::find(ids.begin(), ids.end(), at) == ids.end();) {
     ids.push_back(at);
-    const auto next = std::find_if(drawing.edges.begin(), drawing.edges.end(), [&](const Edge& edge) { return edge.from.node == at; });
+    const auto next = std::find_if(drawing.edges.begin(), drawing.edges.end(),
+                                   [&](const Edge& edge) { return edge.from.node == at; });
     at = next == drawing.edges.end() ? std::string() : next->to.node;
   }
   return ids;
@@ -62,30 +66,48 @@ std::string RandomEdits::unit() {
   return units.empty() ? std::string() : units[below(units.size())].name;
 }
 
-std::string RandomEdits::group(const Network& drawing) { return drawing.groups.empty() ? std::string() : drawing.groups[below(drawing.groups.size())].id; }
-std::string RandomEdits::layer() { return layerTable()[below(layerTable().size())]->entry.id; }
-QPointF RandomEdits::place() { return {12.0 * static_cast<double>(below(120)), 12.0 * static_cast<double>(below(120))}; }
+std::string RandomEdits::group(const Network& drawing) {
+  return drawing.groups.empty() ? std::string() : drawing.groups[below(drawing.groups.size())].id;
+}
+std::string RandomEdits::layer() {
+  return layerTable()[below(layerTable().size())]->entry.id;
+}
+QPointF RandomEdits::place() {
+  return {12.0 * static_cast<double>(below(120)), 12.0 * static_cast<double>(below(120))};
+}
 
 Edge RandomEdits::wire(const Network& drawing) {
   if (!drawing.edges.empty() && chance(2)) return drawing.edges[below(drawing.edges.size())];
   return {{node(drawing), "output"}, {node(drawing), chance(5) ? "target" : "input"}};
 }
 
-Json RandomEdits::repeat() { return chance(3) ? Json("=channels") : Json(static_cast<int>(1 + below(4))); }
+Json RandomEdits::repeat() {
+  return chance(3) ? Json("=channels") : Json(static_cast<int>(1 + below(4)));
+}
 
 void RandomEdits::nodes() {
-  add("add a node", [this](const Network& drawing) { m_document.addNode({.network = drawing.name, .layer = layer(), .at = place()}); });
-  add("add behind a node", [this](const Network& drawing) { m_document.addNode({.network = drawing.name, .layer = layer(), .after = node(drawing)}); });
+  add("add a node", [this](const Network& drawing) {
+    m_document.addNode({.network = drawing.name, .layer = layer(), .at = place()});
+  });
+  add("add behind a node", [this](const Network& drawing) {
+    m_document.addNode({.network = drawing.name, .layer = layer(), .after = node(drawing)});
+  });
   add("put into a wire", [this](const Network& drawing) {
-    if (!drawing.edges.empty()) m_document.addNode({.network = drawing.name, .layer = layer(), .at = place(), .into = wire(drawing)});
+    if (!drawing.edges.empty())
+      m_document.addNode({.network = drawing.name, .layer = layer(), .at = place(), .into = wire(drawing)});
   });
   add("drop a wire on nothing", [this](const Network& drawing) {
-    if (chance(2)) m_document.addNode({.network = drawing.name, .layer = layer(), .at = place(), .from = Endpoint{node(drawing), "output"}});
-    else m_document.addNode({.network = drawing.name, .layer = layer(), .at = place(), .to = Endpoint{node(drawing), "input"}});
+    if (chance(2))
+      m_document.addNode(
+          {.network = drawing.name, .layer = layer(), .at = place(), .from = Endpoint{node(drawing), "output"}});
+    else
+      m_document.addNode(
+          {.network = drawing.name, .layer = layer(), .at = place(), .to = Endpoint{node(drawing), "input"}});
   });
   add("put a card into a wire", [this](const Network& drawing) {
     const std::string id = m_document.addNode({.network = drawing.name, .layer = "ReLU", .at = place()});
-    if (!drawing.edges.empty()) m_document.insertInto(drawing.name, id, drawing.edges[below(drawing.edges.size())], place());
+    if (!drawing.edges.empty())
+      m_document.insertInto(drawing.name, id, drawing.edges[below(drawing.edges.size())], place());
   });
   add("remove and heal", [this](const Network& drawing) { m_document.removeNodes(drawing.name, some(drawing), true); });
   add("remove", [this](const Network& drawing) { m_document.removeNodes(drawing.name, some(drawing), false); });
@@ -102,13 +124,24 @@ void RandomEdits::nodes() {
     m_document.moveNodes(drawing.name, places, 0, group(drawing));
   });
   add("arrange", [this](const Network& drawing) { m_document.arrange(drawing.name); });
-  add("set a field", [this](const Network& drawing) { m_document.setField(drawing.name, node(drawing), chance(2) ? "channels" : "outputs", static_cast<int>(below(64))); });
-  add("set a field of many", [this](const Network& drawing) { m_document.setFieldOfMany(drawing.name, some(drawing), "kernel", Json::array({1 + below(5), 3})); });
-  add("set an expression", [this](const Network& drawing) { m_document.setField(drawing.name, node(drawing), "channels", chance(2) ? "=channels*2" : "=Input[0]/2"); });
-  add("reset a field", [this](const Network& drawing) { m_document.resetField(drawing.name, node(drawing), "channels"); });
-  add("share parameters", [this](const Network& drawing) { m_document.setShares(drawing.name, node(drawing), chance(4) ? std::string() : node(drawing)); });
-  add("make it another layer", [this](const Network& drawing) { m_document.setLayer(drawing.name, node(drawing), layer()); });
-  add("rename a node", [this](const Network& drawing) { m_document.renameNode(drawing.name, node(drawing), name("r")); });
+  add("set a field", [this](const Network& drawing) {
+    m_document.setField(drawing.name, node(drawing), chance(2) ? "channels" : "outputs", static_cast<int>(below(64)));
+  });
+  add("set a field of many", [this](const Network& drawing) {
+    m_document.setFieldOfMany(drawing.name, some(drawing), "kernel", Json::array({1 + below(5), 3}));
+  });
+  add("set an expression", [this](const Network& drawing) {
+    m_document.setField(drawing.name, node(drawing), "channels", chance(2) ? "=channels*2" : "=Input[0]/2");
+  });
+  add("reset a field",
+      [this](const Network& drawing) { m_document.resetField(drawing.name, node(drawing), "channels"); });
+  add("share parameters", [this](const Network& drawing) {
+    m_document.setShares(drawing.name, node(drawing), chance(4) ? std::string() : node(drawing));
+  });
+  add("make it another layer",
+      [this](const Network& drawing) { m_document.setLayer(drawing.name, node(drawing), layer()); });
+  add("rename a node",
+      [this](const Network& drawing) { m_document.renameNode(drawing.name, node(drawing), name("r")); });
   add("apply a remedy", [this](const Network&) {
     std::vector<Problem> mended;
     for (const Problem& problem : m_document.problems())
@@ -119,7 +152,9 @@ void RandomEdits::nodes() {
 
 void RandomEdits::wires() {
   add("draw a wire", [this](const Network& drawing) { m_document.addWire(drawing.name, wire(drawing)); });
-  add("remove wires", [this](const Network& drawing) { m_document.removeWires(drawing.name, {wire(drawing), wire(drawing)}); });
+  add("remove wires", [this](const Network& drawing) {
+    m_document.removeWires(drawing.name, {wire(drawing), wire(drawing)});
+  });
   add("rewire", [this](const Network& drawing) { m_document.rewire(drawing.name, wire(drawing), wire(drawing)); });
   add("cut", [this](const Network& drawing) { m_document.cutNodes(drawing.name, some(drawing)); });
   add("paste", [this](const Network& drawing) {
@@ -155,9 +190,12 @@ void RandomEdits::drawings() {
 }
 
 void RandomEdits::units() {
-  add("make a unit", [this](const Network& drawing) { m_document.makeUnit(drawing.name, chain(drawing), name("Unit")); });
+  add("make a unit",
+      [this](const Network& drawing) { m_document.makeUnit(drawing.name, chain(drawing), name("Unit")); });
   add("use a unit", [this](const Network& drawing) {
-    if (const std::string used = unit(); !used.empty()) m_document.addNode({.network = drawing.name, .layer = used, .at = place(), .after = chance(2) ? node(drawing) : std::string()});
+    if (const std::string used = unit(); !used.empty())
+      m_document.addNode(
+          {.network = drawing.name, .layer = used, .at = place(), .after = chance(2) ? node(drawing) : std::string()});
   });
   add("dissolve a unit", [this](const Network& drawing) { m_document.dissolveUnit(drawing.name, useIn(drawing)); });
   add("add a unit", [this](const Network&) {
@@ -165,7 +203,10 @@ void RandomEdits::units() {
   });
   add("add an argument", [this](const Network&) {
     const char* const names[] = {"channels", "depth", "stride"};
-    m_document.addArgument(unit(), {.name = names[below(3)], .defaultValue = static_cast<int>(1 + below(8)), .label = chance(2) ? "Wide" : "", .help = ""});
+    m_document.addArgument(unit(), {.name = names[below(3)],
+                                    .defaultValue = static_cast<int>(1 + below(8)),
+                                    .label = chance(2) ? "Wide" : "",
+                                    .help = ""});
   });
   const auto argument = [this](const std::string& of) {
     const Network* drawn = m_document.project().unit(of);
@@ -188,7 +229,8 @@ void RandomEdits::units() {
     m_document.removeArgument(of, argument(of).name);
   });
   add("give a use its argument", [this](const Network& drawing) {
-    m_document.setField(drawing.name, useIn(drawing), "channels", chance(3) ? Json("=channels+1") : Json(static_cast<int>(below(64))));
+    m_document.setField(drawing.name, useIn(drawing), "channels",
+                        chance(3) ? Json("=channels+1") : Json(static_cast<int>(below(64))));
   });
   add("repeat a use", [this](const Network& drawing) { m_document.setRepeat(drawing.name, useIn(drawing), repeat()); });
 }
@@ -196,9 +238,11 @@ void RandomEdits::units() {
 void RandomEdits::groups() {
   add("group", [this](const Network& drawing) { m_document.makeGroup(drawing.name, some(drawing), "Group"); });
   add("repeat a chain", [this](const Network& drawing) {
-    if (const std::vector<std::string> ids = chain(drawing); m_document.mayRepeat(drawing.name, ids)) m_document.makeGroup(drawing.name, ids, "Repeat", repeat());
+    if (const std::vector<std::string> ids = chain(drawing); m_document.mayRepeat(drawing.name, ids))
+      m_document.makeGroup(drawing.name, ids, "Repeat", repeat());
   });
-  add("title a group", [this](const Network& drawing) { m_document.setGroupTitle(drawing.name, group(drawing), name("Title ")); });
+  add("title a group",
+      [this](const Network& drawing) { m_document.setGroupTitle(drawing.name, group(drawing), name("Title ")); });
   add("set a group", [this](const Network& drawing) {
     const Group* known = drawing.group(group(drawing));
     if (known == nullptr) return;
@@ -209,7 +253,8 @@ void RandomEdits::groups() {
     m_document.setGroup(drawing.name, changed);
   });
   add("fold or open", [this](const Network& drawing) {
-    if (const Group* known = drawing.group(group(drawing))) m_document.setFolded(drawing.name, known->id, !known->folded);
+    if (const Group* known = drawing.group(group(drawing)))
+      m_document.setFolded(drawing.name, known->id, !known->folded);
   });
   add("fold or open all", [this](const Network& drawing) { m_document.setAllFolded(drawing.name, chance(2)); });
   add("ungroup", [this](const Network& drawing) {
@@ -220,7 +265,10 @@ void RandomEdits::groups() {
     if (const std::string inner = group(drawing); !inner.empty() && chance(3)) ids.push_back(inner);
     m_document.moveToGroup(drawing.name, ids, chance(3) ? std::string() : group(drawing));
   });
-  add("write a comment", [this](const Network& drawing) { m_document.addComment(drawing.name, {.text = "words\n\"and more\"", .x = place().x(), .y = 12, .colour = chance(2) ? "sky" : ""}); });
+  add("write a comment", [this](const Network& drawing) {
+    m_document.addComment(drawing.name,
+                          {.text = "words\n\"and more\"", .x = place().x(), .y = 12, .colour = chance(2) ? "sky" : ""});
+  });
   add("change a comment", [this](const Network& drawing) {
     if (drawing.comments.empty()) return;
     Comment changed = drawing.comments[below(drawing.comments.size())];
@@ -230,7 +278,8 @@ void RandomEdits::groups() {
   });
   add("remove a comment and nodes", [this](const Network& drawing) {
     if (!drawing.comments.empty())
-      m_document.removeThings(drawing.name, chance(2) ? some(drawing) : std::vector<std::string>(), {drawing.comments[below(drawing.comments.size())].id}, chance(2));
+      m_document.removeThings(drawing.name, chance(2) ? some(drawing) : std::vector<std::string>(),
+                              {drawing.comments[below(drawing.comments.size())].id}, chance(2));
   });
 }
 
@@ -248,13 +297,22 @@ void RandomEdits::training() {
     return datasets.empty() ? DatasetSpec{} : datasets[below(datasets.size())];
   };
   add("set a setting", [this](const Network&) { m_document.setSetting("epochs", static_cast<int>(1 + below(9))); });
-  add("set the optimizer", [this, which](const Network&) { m_document.setOptimizer(which(), {{"name", chance(2) ? "Adam" : "SGD"}, {"learning_rate", 0.01 * static_cast<double>(1 + below(9))}}); });
-  add("set the schedule", [this, which](const Network&) { m_document.setSchedule(which(), {{"name", chance(2) ? "Cosine" : "Constant"}}); });
-  add("set the warm-up", [this, which](const Network&) { m_document.setWarmup(which(), chance(3) ? Json() : Json{{"epochs", 1 + below(3)}}); });
+  add("set the optimizer", [this, which](const Network&) {
+    m_document.setOptimizer(
+        which(), {{"name", chance(2) ? "Adam" : "SGD"}, {"learning_rate", 0.01 * static_cast<double>(1 + below(9))}});
+  });
+  add("set the schedule", [this, which](const Network&) {
+    m_document.setSchedule(which(), {{"name", chance(2) ? "Cosine" : "Constant"}});
+  });
+  add("set the warm-up", [this, which](const Network&) {
+    m_document.setWarmup(which(), chance(3) ? Json() : Json{{"epochs", 1 + below(3)}});
+  });
   add("add an update", [this](const Network&) { m_document.addUpdate(update()); });
   add("change an update", [this, which](const Network&) { m_document.setUpdate(which(), update()); });
   add("remove an update", [this, which](const Network&) { m_document.removeUpdate(which()); });
-  add("validate", [this, dataset](const Network& drawing) { m_document.setValidation(dataset().name, chance(2) ? drawing.name : std::string()); });
+  add("validate", [this, dataset](const Network& drawing) {
+    m_document.setValidation(dataset().name, chance(2) ? drawing.name : std::string());
+  });
   add("add a dataset", [this](const Network&) { m_document.addDataset({.name = name("d"), .csv = "a.csv"}); });
   add("change a dataset", [this, dataset](const Network&) {
     DatasetSpec changed = dataset();
@@ -264,9 +322,14 @@ void RandomEdits::training() {
     m_document.setDataset(was, changed);
   });
   add("remove a dataset", [this, dataset](const Network&) { m_document.removeDataset(dataset().name); });
-  add("prepare a dataset", [this, dataset](const Network&) { m_document.setPrepare(dataset().name, {{{"step", "Normalise"}, {"by", 1 + below(255)}}}); });
+  add("prepare a dataset", [this, dataset](const Network&) {
+    m_document.setPrepare(dataset().name, {{{"step", "Normalise"}, {"by", 1 + below(255)}}});
+  });
   add("write notes", [this](const Network&) { m_document.setNotes(name("notes ")); });
-  add("set by a problem's path", [this](const Network&) { m_document.setPath(chance(2) ? "training.batch" : "training.optimizer.learning_rate", static_cast<double>(1 + below(64))); });
+  add("set by a problem's path", [this](const Network&) {
+    m_document.setPath(chance(2) ? "training.batch" : "training.optimizer.learning_rate",
+                       static_cast<double>(1 + below(64)));
+  });
 }
 
 }  // namespace loom

@@ -1,5 +1,6 @@
 #pragma once
-// Random edits of a project, of every kind that the document offers to a person, one after the other; counts which of them did something.
+// Random edits of a project, of every kind that the document offers to a person, one after the other; counts which of
+// them did something.
 #include <functional>
 #include <map>
 #include <random>

@@ -1,11 +1,11 @@
-// Whatever is done to a project, undoing all of it gives the first file byte for byte, and redoing it the last; on the way the index of
-// each drawing answers as one made anew, and the change names what a comparison would find.
-#include <set>
+// Whatever is done to a project, undoing all of it gives the first file byte for byte, and redoing it the last; on the
+// way the index of each drawing answers as one made anew, and the change names what a comparison would find.
+#include "tests/widgets/document/random_edits.h"
 
 #include <QTest>
+#include <set>
 
 #include "tests/widgets/document/drawings.h"
-#include "tests/widgets/document/random_edits.h"
 #include "tests/widgets/document/unit_drawings.h"
 
 namespace loom {
@@ -26,11 +26,14 @@ class RandomEditsTest : public QObject {
 void RandomEditsTest::twoHundredEditsComeBackExactly_data() {
   QTest::addColumn<unsigned>("seed");
   QTest::addColumn<QByteArray>("drawing");
-  for (unsigned seed = 1; seed <= 6; ++seed) QTest::addRow("residual blocks, seed %u", seed) << seed << QByteArray::fromStdString(drawings::residual(3));
-  for (unsigned seed = 7; seed <= 12; ++seed) QTest::addRow("units, seed %u", seed) << seed << QByteArray(drawings::kUnits);
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    QTest::addRow("residual blocks, seed %u", seed) << seed << QByteArray::fromStdString(drawings::residual(3));
+  for (unsigned seed = 7; seed <= 12; ++seed)
+    QTest::addRow("units, seed %u", seed) << seed << QByteArray(drawings::kUnits);
 }
 
-// Now and then some steps are taken back before the next edit, as a person does: what was done after them is then forgotten.
+// Now and then some steps are taken back before the next edit, as a person does: what was done after them is then
+// forgotten.
 void RandomEditsTest::twoHundredEditsComeBackExactly() {
   QFETCH(unsigned, seed);
   QFETCH(QByteArray, drawing);
@@ -47,7 +50,8 @@ void RandomEditsTest::twoHundredEditsComeBackExactly() {
     return true;
   };
   // Some edits are several steps.
-  const auto keeping = connect(&stack, &QUndoStack::indexChanged, this, [&](int index) { texts[index] = document.text(); });
+  const auto keeping =
+      connect(&stack, &QUndoStack::indexChanged, this, [&](int index) { texts[index] = document.text(); });
   for (int done = 0; stack.index() < 200; ++done) {
     QVERIFY2(done < 2000, qPrintable(QStringLiteral("%1 steps alone came of it").arg(stack.index())));
     if (edits.below(40) == 0)
@@ -62,13 +66,15 @@ void RandomEditsTest::twoHundredEditsComeBackExactly() {
     const QString step = stack.undoText();
     stack.undo();
     QVERIFY(sound());
-    QVERIFY2(document.text() == texts.at(stack.index()), qPrintable(QStringLiteral("undo of '%1', step %2").arg(step).arg(stack.index())));
+    QVERIFY2(document.text() == texts.at(stack.index()),
+             qPrintable(QStringLiteral("undo of '%1', step %2").arg(step).arg(stack.index())));
   }
   QCOMPARE(document.text(), first);
   while (stack.canRedo()) {
     const QString step = stack.redoText();
     stack.redo();
-    QVERIFY2(document.text() == texts.at(stack.index()), qPrintable(QStringLiteral("redo of '%1', step %2").arg(step).arg(stack.index())));
+    QVERIFY2(document.text() == texts.at(stack.index()),
+             qPrintable(QStringLiteral("redo of '%1', step %2").arg(step).arg(stack.index())));
   }
   QVERIFY(sound());
   QCOMPARE(document.text(), last);
@@ -92,14 +98,23 @@ void RandomEditsTest::changesNameWhatAComparisonFinds() {
     const Project& now = document.project();
     for (const Network& drawn : now.networks) {
       // One that came is told by its name alone; one that was renamed is not compared.
-      if (before.drawing(drawn.name) == nullptr || std::find(change.came.begin(), change.came.end(), drawn.name) != change.came.end()) continue;
+      if (before.drawing(drawn.name) == nullptr ||
+          std::find(change.came.begin(), change.came.end(), drawn.name) != change.came.end())
+        continue;
       const Network& was = *before.drawing(drawn.name);
-      const auto told = std::find_if(change.networks.begin(), change.networks.end(), [&](const NetworkChange& each) { return each.network == drawn.name; });
+      const auto told = std::find_if(change.networks.begin(), change.networks.end(),
+                                     [&](const NetworkChange& each) { return each.network == drawn.name; });
       std::set<std::string> added, removed, differing;
       for (const Node& node : drawn.nodes) {
         const Node* old = was.find(node.id);
-        if (old == nullptr) added.insert(node.id);
-        else if (!(*old == node) && !(old->placed != node.placed && [&] { Node same = *old; same.placed = node.placed; return same == node; }())) differing.insert(node.id);
+        if (old == nullptr)
+          added.insert(node.id);
+        else if (!(*old == node) && !(old->placed != node.placed && [&] {
+                   Node same = *old;
+                   same.placed = node.placed;
+                   return same == node;
+                 }()))
+          differing.insert(node.id);
       }
       for (const Node& node : was.nodes)
         if (drawn.find(node.id) == nullptr) removed.insert(node.id);
@@ -114,7 +129,8 @@ void RandomEditsTest::changesNameWhatAComparisonFinds() {
       QVERIFY(std::includes(named.begin(), named.end(), differing.begin(), differing.end()));
       QCOMPARE(std::set<std::string>(told->moved.begin(), told->moved.end()).size(), told->moved.size());  // each once
       for (const std::string& id : told->moved) QVERIFY(drawn.find(id) != nullptr && was.find(id) != nullptr);
-      const std::set<Edge> wired(told->wired.begin(), told->wired.end()), unwired(told->unwired.begin(), told->unwired.end());
+      const std::set<Edge> wired(told->wired.begin(), told->wired.end()),
+          unwired(told->unwired.begin(), told->unwired.end());
       const std::set<Edge> old(was.edges.begin(), was.edges.end());
       for (const Edge& edge : drawn.edges) QVERIFY(old.contains(edge) || wired.contains(edge));
       const std::set<Edge> fresh(drawn.edges.begin(), drawn.edges.end());

@@ -1,11 +1,7 @@
-// What a crash, a full disk and another program leave: nothing that was saved or drawn is lost. The crash is a real one: this
-// program starts itself, edits, and is killed.
-#include <atomic>
-#include <chrono>
-#include <csignal>
+// What a crash, a full disk and another program leave: nothing that was saved or drawn is lost. The crash is a real
+// one: this program starts itself, edits, and is killed.
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 #include <QDir>
@@ -16,6 +12,10 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 #include "engine/base/files.h"
 #include "tests/widgets/document/drawings.h"
@@ -169,7 +169,8 @@ void RecoveryTest::aFailedSaveSaysWhyAndKeepsTheFile() {
 }
 
 void RecoveryTest::partsThatCannotBeReadAreKept() {
-  const std::string odd = R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]}], "edges": []}}, "colour": "blue"})";
+  const std::string odd =
+      R"({"loom": 1, "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [4]}], "edges": []}}, "colour": "blue"})";
   writeFileAtomically(m_path.toStdString(), odd);
   ProjectDocument document;
   QVERIFY(document.open(m_path));

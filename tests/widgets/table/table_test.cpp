@@ -118,13 +118,21 @@ class TableTest : public QObject {
     QCOMPARE(m_table->allChecked(), Qt::Unchecked);
   }
 
-  // What keys do is the registry's: those of the table's scope, as they are now, and nothing of a view's own beside them.
+  // What keys do is the registry's: those of the table's scope, as they are now, and nothing of a view's own beside
+  // them.
   void keysAreCommandsOfThePage() {
     fill();
     Commands commands;
     QStringList ran;
     const auto add = [&](const char* id, const char* scope, const QList<QKeySequence>& keys) {
-      commands.add({.id = id, .group = "Runs", .text = id, .keys = keys, .scope = scope, .icon = {}, .family = {}, .possible = {}},
+      commands.add({.id = id,
+                    .group = "Runs",
+                    .text = id,
+                    .keys = keys,
+                    .scope = scope,
+                    .icon = {},
+                    .family = {},
+                    .possible = {}},
                    &commands, [&ran, id] { ran << id; });
     };
     add("runs.open", "runs/table", {Qt::Key_Return, Qt::Key_Enter});
@@ -137,7 +145,8 @@ class TableTest : public QObject {
     m_table->setCurrentIndex(m_sorted->index(0, 2));
     QTest::keyClick(m_table.get(), Qt::Key_End);
     QCOMPARE(m_table->currentIndex().row(), 3);
-    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Delete, Qt::Key_Space, Qt::Key_F4}) QTest::keyClick(m_table.get(), key);
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Delete, Qt::Key_Space, Qt::Key_F4})
+      QTest::keyClick(m_table.get(), key);
     QCOMPARE(ran, (QStringList{"runs.open", "runs.delete", "runs.draw"}));
     QCOMPARE(activated.count(), 0);
     // Other keys, and the old ones mean nothing any more.

@@ -36,7 +36,7 @@ struct FakeOptions {
   std::function<bool(const DnnGraph&)> refuses;  // graphs that this device has no engine for; null: none
   int checkedCalls = -1;  // so many of the first run twice and checked byte by byte, others once; -1: all
   const Device::Timing* timing = nullptr;  // of ways to compute the same
-  bool computes = true;   // false: calls are looked at and leave memory as it is
+  bool computes = true;                    // false: calls are looked at and leave memory as it is
   emulator::Barriers* barriers = nullptr;  // that kernels meet at, or pass by
 };
 

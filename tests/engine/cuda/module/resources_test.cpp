@@ -26,7 +26,8 @@ const std::set<std::string> kManyAtOnce = {"attentionForward",        "attention
                                            "layerNormalizationWarps", "layerNormalizationBlocks", "layerGradientWarps",
                                            "layerGradientBlocks",     "softmaxGradient"};
 
-// A thread for each sample of a batch, once a step: its window is an array that is indexed, and nothing of it is spilled.
+// A thread for each sample of a batch, once a step: its window is an array that is indexed, and nothing of it is
+// spilled.
 const std::string kIndexesAnArray = "sampleWindows";
 
 std::string withoutType(const std::string& name) {

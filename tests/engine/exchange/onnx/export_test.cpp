@@ -154,7 +154,8 @@ TEST_P(OnnxExport, CarriesTheDrawingAndItsWeights) {
     project.networks.push_back(each.network);
     project.training.updates.push_back(defaultUpdate());
     const std::string& layer = each.network.nodes[0].layer;
-    if (layer == "RecurrentOutput" || layer == "Delay") continue;  // parts of a loop are no drawing by themselves: loops_test.cpp
+    if (layer == "RecurrentOutput" || layer == "Delay")
+      continue;  // parts of a loop are no drawing by themselves: loops_test.cpp
     const Network flat = flatNetwork(project, "main");
     const std::vector<ImportedWeight> weights = weightsOf(flat);
     const fs::path file = folder.path / (each.name + ".onnx");
@@ -166,7 +167,8 @@ TEST_P(OnnxExport, CarriesTheDrawingAndItsWeights) {
     EXPECT_EQ(writeProject(imported.project), writeProject(project));
     EXPECT_EQ(imported.weights.size(), weights.size());
     for (const ImportedWeight& weight : imported.weights) {
-      const auto found = std::find_if(weights.begin(), weights.end(), [&](const ImportedWeight& one) { return one.name == weight.name; });
+      const auto found = std::find_if(weights.begin(), weights.end(),
+                                      [&](const ImportedWeight& one) { return one.name == weight.name; });
       ASSERT_NE(found, weights.end()) << weight.name;
       EXPECT_EQ(found->values, weight.values) << weight.name;
     }
