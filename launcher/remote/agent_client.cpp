@@ -31,6 +31,7 @@ AgentClient::AgentClient(std::unique_ptr<ByteChannel> channel, AgentTimes times)
   m_watch.start(kWatchMs);
   m_flush.setInterval(kFlushMs);
   m_heard.start();
+  m_said.start();
 }
 
 AgentClient::~AgentClient() {
@@ -52,6 +53,7 @@ void AgentClient::ask(const Json& request, Reply reply) {
 
 void AgentClient::ask(const Json& wish, const QByteArray& bytes, Reply reply) {
   if (m_lost) return;
+  m_said.restart();
   Json request = wish;
   request["id"] = ++m_last;
   m_replies.insert(m_last, std::move(reply));
@@ -92,7 +94,6 @@ void AgentClient::readable() {
     const QByteArray bytes = m_channel->read();
     if (!bytes.isEmpty()) {
       m_heard.restart();
-      m_pinged = false;
       m_decoder->feed(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
       while (m_decoder->next()) {
         take(m_decoder->header(), QByteArray::fromStdString(m_decoder->bytes()));
@@ -119,8 +120,7 @@ void AgentClient::watch() {
     if (silence > m_times.startMs) lose(QStringLiteral("no word of the agent within %1 s").arg(m_times.startMs / 1000));
   } else if (silence > m_times.silenceMs) {
     lose(QStringLiteral("the host has not answered for %1 s").arg(silence / 1000));
-  } else if (silence > m_times.pingMs && !m_pinged) {
-    m_pinged = true;
+  } else if (m_said.elapsed() > m_times.pingMs) {  // the agent, too, takes silence for the end, however much it tells
     ask({{"verb", "ping"}}, [](const Json&, const QByteArray&) {});
   }
 }

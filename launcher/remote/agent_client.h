@@ -17,7 +17,7 @@
 namespace loom {
 
 struct AgentTimes {
-  int pingMs = 5000;      // of silence until it is asked whether it is there
+  int pingMs = 5000;      // without a word to it until it is asked whether it is there
   int silenceMs = 20000;  // until the line counts as broken
   int startMs = 40000;    // until its first word: a login shell with modules takes its time
 };
@@ -56,12 +56,12 @@ class AgentClient : public QObject {
   std::unique_ptr<FrameDecoder> m_decoder;
   std::unique_ptr<QSocketNotifier> m_notifier;
   QTimer m_watch, m_flush;
-  QElapsedTimer m_heard;
+  QElapsedTimer m_heard, m_said;
   QByteArray m_out;
   qsizetype m_written = 0;
   QHash<int, Reply> m_replies;
   int m_last = 0;
-  bool m_lost = false, m_pinged = false;
+  bool m_lost = false;
 };
 
 }  // namespace loom

@@ -109,6 +109,16 @@ class RemoteTroubleTest : public RemoteFixture {
     for (const char* id : {"a", "b", "c"}) QCOMPARE(state(id), RunState::starting);
   }
 
+  // The agent ends a line on which it hears nothing, however much it says itself.
+  void aHostThatNeverPausesIsSpokenToAllTheSame() {
+    m_there.chatters = true;
+    openScripted([](const Json& request) { return ScriptedHost::usual(request); });
+    line().connectNow();
+    QTRY_VERIFY(m_there.count("ping") > 2);
+    QCOMPARE(m_there.count("hello"), 1);
+    m_there.chatters = false;
+  }
+
   void garbageBreaksTheLineAndNothingElse_data() {
     QTest::addColumn<QByteArray>("garbage");
     QTest::newRow("type") << ScriptedHost::frame({{"re", 2}, {"ok", 1}});

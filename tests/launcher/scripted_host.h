@@ -19,6 +19,8 @@ class ScriptedHost {
   // test's function has returned: it holds what it needs by value.
   std::function<QByteArray(const Json& request)> script;
 
+  std::atomic<bool> chatters{false};  // it has something to tell whenever it is listened to
+
   static QByteArray frame(const Json& header, const QByteArray& bytes = {}) {
     return QByteArray::fromStdString(encodeFrame(header, bytes.toStdString()));
   }
@@ -65,7 +67,7 @@ class ScriptedHost {
     QByteArray read() override {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(m_wake, &count, sizeof count);
-      return std::exchange(m_out, {});
+      return std::exchange(m_out, {}) + (m_host.chatters ? frame({{"job", "a"}, {"warning", "x"}}) : QByteArray());
     }
     qint64 write(const char* data, qint64 size) override {
       m_decoder.feed(std::string_view(data, static_cast<std::size_t>(size)));
