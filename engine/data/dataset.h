@@ -11,6 +11,8 @@
 #include "engine/base/data_type.h"
 #include "engine/base/json.h"
 #include "engine/base/shape.h"
+#include "engine/data/csv_format.h"
+#include "engine/data/row_choice.h"
 
 namespace loom {
 
@@ -55,6 +57,8 @@ class Dataset {
   // Of all samples in order (run.json's data facts): equal for equal samples wherever they came from. Empty when not
   // known.
   virtual std::string contentHash() const { return {}; }
+  // The column steps that its samples were made by, with all that was measured.
+  virtual std::vector<Json> columnSteps() const { return {}; }
 };
 
 struct CacheProgress {
@@ -66,6 +70,15 @@ struct OpenOptions {
   std::filesystem::path cacheFolder;  // empty = beside the CSV in ".gradloom-cache"; of a sample, or where that cannot
                                       // be, in the user's cache folder
   int threads = 0;                    // decoders; 0 = cores
+  CsvFormatChoice format;             // of the CSV
+  // Of these the column steps are applied; what they measure is measured on `rows`, without the part that is held out.
+  // Dataset::columnSteps() answers them resolved. A pack has them behind it.
+  std::vector<Json> prepare;
+  RowChoice rows;  // all rows are opened; selectRows() and selectPart() take those meant
+  // Only what these variables are made of is read; other columns may be there or not, in any order. Empty: all.
+  std::vector<std::string> needed;
+  bool everyRow = false;                               // steps that leave rows out do not: to predict
+  std::function<void(const std::string&)> warn;        // what was noticed while steps were measured
   std::function<bool(const CacheProgress&)> progress;  // called now and then; false cancels (Error stopped)
 };
 

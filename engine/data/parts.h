@@ -7,16 +7,9 @@
 #include <vector>
 
 #include "engine/data/check.h"
+#include "engine/data/row_choice.h"
 
 namespace loom {
-
-struct HoldOut {
-  double share = 0.1;    // of the rows (of each class, with `by`); at least one row, never all
-  bool held = false;     // the part that is held out; false: the rest
-  bool shuffled = true;  // false: the last rows are held out
-  std::string by;        // a variable of classes, whose shares stay the same in both parts; empty: rows as they come
-  std::uint64_t seed = 1;
-};
 
 // In the order of the file. Throws Error(badProject) where the share leaves a part empty or `by` names no classes.
 std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset, const HoldOut& how);

@@ -1,0 +1,36 @@
+#pragma once
+// How a stranger's table could be trained: what to predict, what it is, and the steps that make numbers of all columns.
+#include <string>
+#include <vector>
+
+#include "engine/data/columns/analysis.h"
+
+namespace loom {
+
+enum class TargetKind { classes, number, picture };
+std::string_view toString(TargetKind kind);
+
+struct TargetChoice {
+  std::string column;
+  TargetKind kind = TargetKind::number;
+  std::int64_t classes = 0;  // of a class target
+  std::string why;           // "4 words, each in at least 499 rows"
+};
+
+struct TableSuggestion {
+  std::vector<TargetChoice>
+      targets;              // the likeliest first: y, a column called label or class, then the last column ...
+  TargetChoice target;      // the one that the steps are for
+  std::vector<Json> steps;  // of preparation, in their order
+  std::string input = "x";  // the vector of all other columns; empty where there are none
+  std::int64_t inputs = 0;  // how many numbers it has
+  std::string output;       // the variable that is predicted
+  std::vector<std::string> pictures;  // variables that are pictures or sounds: Inputs of their own
+  std::vector<std::string> leftOut;   // "id: every row has another word"
+};
+
+// `target` empty: the likeliest. Rows without a target are skipped, holes filled, words encoded, dates parted, numbers
+// (a number target too) standardised, and all joined into `input`.
+TableSuggestion suggestTable(const TableFacts& facts, const std::string& target = {});
+
+}  // namespace loom
