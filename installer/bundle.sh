@@ -58,7 +58,7 @@ cat >"$work/bin/loom" <<STARTER
 }
 here=\$(readlink -f "\$0") && here=\${here%/bin/*} || exit 127
 # What starts loom again (a job's supervisor, mpirun) is to start this, since loom may run below a loader that has another name.
-export LOOM_PROGRAM="\$here/bin/loom"
+export GRADLOOM_PROGRAM="\$here/bin/loom"
 export GOMP_SPINCOUNT="\${GOMP_SPINCOUNT-10000}"
 version=\$(getconf GNU_LIBC_VERSION 2>/dev/null)
 minor=\${version#glibc 2.}

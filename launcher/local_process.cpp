@@ -116,7 +116,7 @@ QString lastLineOf(const QString& path) {
 }
 
 QString findLoom() {
-  const QString named = qEnvironmentVariable("LOOM_PROGRAM");
+  const QString named = qEnvironmentVariable("GRADLOOM_PROGRAM");
   if (!named.isEmpty()) return QFileInfo(named).isExecutable() ? named : QString();
   const QString here = QCoreApplication::applicationDirPath();
   for (const QString& place : {here + "/loom", here + "/../bin/loom"})

@@ -34,7 +34,7 @@ QString describe(const ProcessEnd& end);
 // The last line that is not empty; of a long file only its end is read.
 QString lastLineOf(const QString& file);
 
-// The program `loom`: LOOM_PROGRAM, beside this program, in the build tree, in PATH. Empty where there is none.
+// The program `loom`: GRADLOOM_PROGRAM, beside this program, in the build tree, in PATH. Empty where there is none.
 QString findLoom();
 
 }  // namespace loom

@@ -1,4 +1,4 @@
-// jpeglib.h needs these two before it.
+// <jpeglib.h> needs these two before it.
 // clang-format off
 #include <cstddef>
 #include <cstdio>

@@ -1,22 +1,20 @@
 // bench: the workloads of engine/loom/bench behind arguments.
+#include "engine/loom/bench/bench.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "engine/loom/verbs.h"
-#ifdef GRADLOOM_HAS_BENCH
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "engine/loom/bench/bench.h"
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/bench/workloads.h"
 #include "engine/loom/job.h"
 #include "engine/loom/processor_plan.h"
+#include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
-#endif
 
 namespace loom {
 
-#ifdef GRADLOOM_HAS_BENCH
 namespace {
 
 Project projectOf(const Workload& workload, const BenchArguments& given) {
@@ -64,10 +62,8 @@ Json predicted(const Workload& workload, const BenchArguments::Measured& measure
 }
 
 }  // namespace
-#endif
 
 void addBench(CLI::App& app, Session& session) {
-#ifdef GRADLOOM_HAS_BENCH
   auto given = std::make_shared<BenchArguments>();
   auto planned = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand("bench", "Training speed on fixed workloads; one JSON line each");
@@ -126,10 +122,6 @@ void addBench(CLI::App& app, Session& session) {
       return runBench(*given, *backend, job.communicator());
     };
   });
-#else
-  (void)app;
-  (void)session;
-#endif
 }
 
 }  // namespace loom

@@ -1,6 +1,6 @@
 #pragma once
 // How long a processor takes for the stages of a compiled program: from what it took for a few networks that were run
-// on it once and kept (engine/loom/processor_calibration.h), or, where nothing was measured, from a crude model of it.
+// on it once and kept (engine/loom/bench/calibration.h), or, where nothing was measured, from a crude model of it.
 #include <filesystem>
 #include <optional>
 #include <string>

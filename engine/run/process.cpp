@@ -73,7 +73,7 @@ bool isAlive(const ProcessName& process) {
 }
 
 std::string ownProgram() {
-  const char* named = std::getenv("LOOM_PROGRAM");
+  const char* named = std::getenv("GRADLOOM_PROGRAM");
   if (named && ::access(named, X_OK) == 0) return named;
   char path[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path);

@@ -34,7 +34,7 @@ ProcessName nameOf(std::int64_t process);
 // Whether this very process runs on this machine.
 bool isAlive(const ProcessName& process);
 
-// The program that is running now, for starting it again: LOOM_PROGRAM (the bundle's own starter says so, as its
+// The program that is running now, for starting it again: GRADLOOM_PROGRAM (the bundle's own starter says so, as its
 // program runs under a loader of its own) or this process's file.
 std::string ownProgram();
 

@@ -110,7 +110,7 @@ class Shell {
 }  // namespace
 
 QString findBundle(const QString& program) {
-  if (const QString named = qEnvironmentVariable("LOOM_BUNDLE"); !named.isEmpty()) return named;
+  if (const QString named = qEnvironmentVariable("GRADLOOM_BUNDLE"); !named.isEmpty()) return named;
   const QString beside = QFileInfo(program).absolutePath();
   for (const QString& folder : {beside, beside + "/../share/gradloom"})
     if (QFileInfo::exists(folder + '/' + kBundle)) return QFileInfo(folder + '/' + kBundle).canonicalFilePath();

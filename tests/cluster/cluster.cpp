@@ -107,7 +107,7 @@ Cluster::Said Cluster::gradloom(const QStringList& words, const QString& home) c
   auto environment = QProcessEnvironment::systemEnvironment();
   for (const char* each : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "XDG_DATA_HOME"}) environment.remove(each);
   environment.insert("HOME", home);
-  environment.insert("LOOM_BUNDLE", GRADLOOM_BUNDLE);
+  environment.insert("GRADLOOM_BUNDLE", GRADLOOM_BUNDLE);
   QProcess process;
   process.setProcessEnvironment(environment);
   process.start(GRADLOOM_PROGRAM, words + QStringList{"--data-folder", path("store")});

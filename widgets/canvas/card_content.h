@@ -73,7 +73,7 @@ QString keyParameters(const Entry& entry, const Json& values);
 QString keyParameters(const Node& node);  // of a layer
 // "16×32×32", or "?" when not known.
 QString shapeText(const Shape& shape);
-// Counts as ui.md section 6 has them: 42,240; 40.8 M.
+// Counts in groups of three up to 999,999, then k, M, G with three digits: 42,240; 40.8 M.
 QString countText(double value);
 QString percentText(double share);
 

@@ -1,4 +1,4 @@
-// CardItem: what it looks like, at five levels of detail (ui.md section 5).
+// CardItem: what it looks like, at five levels of detail.
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>

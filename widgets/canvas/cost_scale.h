@@ -1,5 +1,5 @@
 #pragma once
-// Five steps of colour over a cost of the cards (ui.md section 5): from the largest down, each bound a 1, 2 or 5 with
+// Five steps of colour over a cost of the cards: from the largest down, each bound a 1, 2 or 5 with
 // its power of ten, so that the legend can be read. Colours: Palette::scale.
 #include <QColor>
 #include <QString>

@@ -64,7 +64,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
   });
 }
 
-// From what was measured on Zen 3 and Zen 4 (tests/bench/README.md); where 512 bits are computed at once it was not.
+// From what was measured on Zen 3 and Zen 4 (tests/bench/cpu_speed.md); where 512 bits are computed at once it was not.
 // Only where gradients are computed: a prediction for one sample does not hang on what else is in the batch.
 bool mayHalve(const Plan& plan, bool isFaster) {
   if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";

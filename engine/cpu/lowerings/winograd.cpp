@@ -12,7 +12,7 @@ namespace loom::cpu {
 namespace {
 
 // Both ways in cycles of a processor that does a multiply-add of sixteen numbers in one, fitted to what was measured on
-// Zen 4 (tests/bench/README.md); what counts is the ratio of the two.
+// Zen 4 (tests/bench/results/convolutions.csv); what counts is the ratio of the two.
 constexpr double kDirect = 0.9, kDirectBf16 = 1.8,
                  kDirectWeightBf16 = 1.5;  // multiply-adds a cycle that oneDNN reaches
 // And winograd_multiply.h, where the transformed weights stay in a cache and where they do not.

@@ -1,5 +1,5 @@
 #pragma once
-// An ONNX file as plain values: nothing of protobuf is seen outside of model.cpp and write.cpp. Functions of the model
+// An ONNX file as plain values: nothing of protobuf is seen outside of model.cpp and graph_writer.cpp. Functions of the model
 // are written out, so that one flat list of nodes is left; every value has one name.
 #include <cstdint>
 #include <filesystem>

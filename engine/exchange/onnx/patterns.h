@@ -1,7 +1,7 @@
 #pragma once
 // Operators that exporters wrote something out in, joined into one again: a product and a bias, functions such as GELU
 // (known by their values, in whatever way they are written), normalisations. Attention is put together while it is
-// translated, see translate_sequence.cpp.
+// translated, see translate_attention.cpp.
 #include "engine/exchange/onnx/facts.h"
 
 namespace loom::onnx_file {

@@ -102,7 +102,7 @@ class StepForecastTest : public QObject {
               keptFile().toLocal8Bit() + ";;\n*) echo plan >> " + path("plans").toLocal8Bit() + "; if [ -e " +
               path("slow").toLocal8Bit() + " ]; then sleep 0.5; fi; exec " LOOM_PROGRAM " \"$@\";;\nesac\n");
     QFile::setPermissions(path("loom"), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-    qputenv("LOOM_PROGRAM", path("loom").toLocal8Bit());
+    qputenv("GRADLOOM_PROGRAM", path("loom").toLocal8Bit());
   }
   void init() {
     for (const char* each : {"asked", "go", "fail", "slow", "plans"}) QFile::remove(path(each));
@@ -250,13 +250,13 @@ class StepForecastTest : public QObject {
   }
 
   void withoutTheProgramItIsAGuessAndSaysSo() {
-    qputenv("LOOM_PROGRAM", "/nowhere/loom");
+    qputenv("GRADLOOM_PROGRAM", "/nowhere/loom");
     strip().hide();
     strip().show();
     QTRY_COMPARE_WITH_TIMEOUT(strip().shownForecast().source, StepForecast::Source::rough, 30000);
     QVERIFY(costs().step.seconds > 0);
     QVERIFY2(source().toolTip().contains("rough guesses"), qPrintable(source().toolTip()));
-    qputenv("LOOM_PROGRAM", path("loom").toLocal8Bit());
+    qputenv("GRADLOOM_PROGRAM", path("loom").toLocal8Bit());
   }
 };
 

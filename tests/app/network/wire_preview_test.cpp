@@ -91,7 +91,7 @@ class WirePreviewTest : public QObject {
   }
 
  private Q_SLOTS:
-  void initTestCase() { qputenv("LOOM_PROGRAM", LOOM_PROGRAM); }
+  void initTestCase() { qputenv("GRADLOOM_PROGRAM", LOOM_PROGRAM); }
   void theMouseRestingOnAWireShowsWhatFlowsThere() {
     Opened opened;
     QVERIFY(!opened.page->wirePreview().line().runs());

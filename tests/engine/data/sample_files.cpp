@@ -1,7 +1,7 @@
 #include "tests/engine/data/sample_files.h"
 
 #include <fmt/core.h>
-// clang-format off: jpeglib.h needs these two before it
+// clang-format off: <jpeglib.h> needs these two before it
 #include <jpeglib.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// The ten projects of data/, one a construct, written by the rules of nnc_formats.md.
+// The ten projects of data/, one a construct, written as Neural Network Console writes its projects.
 #include <string>
 
 #include "engine/exchange/importer.h"

@@ -59,7 +59,7 @@ auto near(std::vector<double> wanted, double tolerance = 1e-9) {
   return Pointwise(DoubleNear(tolerance), std::move(wanted));
 }
 
-// reference/large_batch.md f5: logits [2, 1, 0], target 0, epsilon 0.1.
+// Worked by hand: logits [2, 1, 0], target 0, epsilon 0.1.
 TEST(OpValues, LabelSmoothingInBothDefinitions) {
   const std::vector<ReferenceTensor> inputs{tensor({1, 3}, {2, 1, 0}), tensor({1}, {0})};
   const auto loss = [&](double smoothing, const char* definition) {

@@ -1,5 +1,5 @@
 #pragma once
-// ResNet-20 for 32 × 32 pictures, drawn with two units, as ui.md shows it.
+// ResNet-20 for 32 × 32 pictures, drawn with two units.
 namespace loom::drawings {
 
 inline const char* const kUnits = R"({"loom": 1, "networks": {"main": {

@@ -125,8 +125,7 @@ TEST_F(CudaGraphs, OfAllConvolutionsAndWorkloadsHaveEnginesOnTheseDevices) {
 }
 
 // Of attention without a mask: there is an engine, or one that a driver must be asked about. (With a driver that
-// answers as shared/reference/cuda/sketch/fake_driver.py does, cuDNN 9.19 finalised every one of these for all three
-// devices.)
+// only answers questions, cuDNN 9.19 finalised every one of these for all three devices.)
 TEST_F(CudaGraphs, OfAttentionAreNotRefusedOnTheseDevices) {
   for (const KnownDevice& device : kKnownDevices)
     for (const DataType type : {DataType::bf16, DataType::f16})
