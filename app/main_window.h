@@ -84,7 +84,6 @@ class MainWindow : public QMainWindow {
 
   Workspace& workspace() const { return m_workspace; }
   TopBar& topBar() const { return *m_topBar; }
-  StatusStrip& statusStrip() const { return *m_status; }
   ProblemsPanel& problems() const { return *m_problems; }
   MessageBars& messages() const { return *m_messages; }
   NoticeArea& notice() const { return *m_notice; }

@@ -162,7 +162,6 @@ class Page : public QWidget {
   void statusChanged(const QString& text);
   // Replaces what this page last reported.
   void problemsChanged(const std::vector<loom::PageProblem>& problems);
-  void actionsChanged();
 
  private:
   AppContext& m_context;

@@ -1,13 +1,12 @@
 #pragma once
-// What went wrong, said so that a person can mend it. Thrown inside a room's work; carried as a Result where a module,
-// a process or a thread ends.
+// What went wrong, said so that a person can mend it. Thrown inside a room's work; caught where a module, a process or a
+// thread ends.
 #include <fmt/core.h>
 
 #include <exception>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace loom {
@@ -61,28 +60,5 @@ template <class... Arguments>
 [[noreturn]] void throwError(ErrorCode code, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   throw Error(code, fmt::format(format, std::forward<Arguments>(arguments)...));
 }
-
-// A value or the Error that stood in its way.
-template <class T>
-class Result {
- public:
-  Result(T value) : m_state(std::move(value)) {}
-  Result(Error error) : m_state(std::move(error)) {}
-  bool ok() const { return std::holds_alternative<T>(m_state); }
-  explicit operator bool() const { return ok(); }
-  // Throws the error when there is one.
-  T& value() {
-    if (!ok()) throw std::get<Error>(m_state);
-    return std::get<T>(m_state);
-  }
-  const T& value() const {
-    if (!ok()) throw std::get<Error>(m_state);
-    return std::get<T>(m_state);
-  }
-  const Error& error() const { return std::get<Error>(m_state); }
-
- private:
-  std::variant<T, Error> m_state;
-};
 
 }  // namespace loom

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "engine/base/json.h"
@@ -66,8 +65,7 @@ struct Port {
   bool optional = false;
 };
 
-// A name of other arithmetic that a person may look for at an entry: a search finds the entry by it, a file that uses
-// it is refused with the advice.
+// A name of other arithmetic: a search finds the entry by it, a file that uses it is refused with the advice.
 struct Relative {
   std::string name;
   std::string advice;  // after the name: "is LARS with ...: write ..."
@@ -98,8 +96,8 @@ class Values {
   double real(std::string_view key) const;
   bool boolean(std::string_view key) const;
   std::string text(std::string_view key) const;  // choice, text, file
-  std::vector<std::int64_t> integers(std::string_view key,
-                                     int count = 0) const;  // a single integer is repeated `count` times
+  // A single integer is repeated `count` times.
+  std::vector<std::int64_t> integers(std::string_view key, int count = 0) const;
   std::vector<double> reals(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;  // none where an optional one is absent
   bool has(std::string_view key) const;                        // given, or with a default
@@ -126,8 +124,7 @@ struct FieldProblem {
 // "layer", "at").
 std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const std::vector<std::string>& ignored = {});
 
-// A sentence of validate() for the interface, which knows fields by their labels: "'base_axis' is 9" becomes "Base axis
-// is 9".
+// A sentence of validate() by the fields' labels: "'base_axis' is 9" becomes "Base axis is 9".
 std::string inLabels(std::string message, std::span<const Field> fields);
 
 // `given` without what equals its default, in the entry's order of fields: as the file is written.
@@ -136,16 +133,14 @@ Json withoutDefaults(const Entry& entry, const Json& given);
 // Search as the palette and Ctrl+K do it: id, label, aliases, summary; best first; every entry for an empty query.
 std::vector<const Entry*> search(const std::vector<const Entry*>& entries, std::string_view query);
 
-// The nearest of `known` by edit distance, empty when none is near: "unknown layer 'Convolutoin': did you mean
-// 'Convolution'?"
+// The nearest of `known` by edit distance, empty when none is near: "'Convolutoin': did you mean 'Convolution'?"
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
-// The same for keys, which people also shorten and lengthen: "lr" for "learning_rate", "decay" for "weight_decay",
-// "batch_size" for "batch". Of a path ("optimizer.learning_rate") the last part counts. A slip comes first; empty when
-// nothing is near.
+// The same for keys, which people also shorten and lengthen: "lr" for "learning_rate", "batch_size" for "batch". Of a
+// path ("optimizer.learning_rate") the last part counts. A slip comes first.
 std::string nearestKey(std::string_view key, const std::vector<std::string>& known);
 // "unknown key 'lr': did you mean 'optimizer.learning_rate'?" Names all that are known only where they are few;
-// `elsewhere` are keys that are known at other places, by their path.
+// `elsewhere` are keys of other places, by their path.
 std::string unknownKey(std::string_view key, const std::vector<std::string>& known,
                        const std::vector<std::string>& elsewhere = {});
 

@@ -138,7 +138,6 @@ class Plan {
   void guard(std::function<void()> check) { m_guards.push_back(std::move(check)); }
   // Called once when addresses are known.
   void onBind(std::function<void()> call) { m_onBind.push_back(std::move(call)); }
-  void countReorder() { ++m_reorders; }
 
   // Lowers everything; throws Error with the operation's origin as context.
   void lowerAll();

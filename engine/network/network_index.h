@@ -35,7 +35,6 @@ class NetworkIndex {
   void wireChanged(const Network& network, std::size_t at);
 
   std::size_t nodeCount() const { return m_links.size(); }
-  std::size_t wireCount() const { return m_ends.size(); }
   Position node(std::string_view id) const;  // kNone where there is none; of two of one name the first
   const Node* find(const Network& network, std::string_view id) const {
     const Position at = node(id);

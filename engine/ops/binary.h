@@ -25,9 +25,6 @@ enum class BinaryFunction {
 
 // Throws Error(badProject) for an unknown name.
 BinaryFunction binaryFunctionOf(const Attributes& attributes);
-inline bool isComparison(BinaryFunction function) {
-  return function >= BinaryFunction::equal;
-}
 // What is never computed in 16 bits: numbers that rounding would make equal or carry over a step, and powers.
 inline bool needsAllBits(BinaryFunction function) {
   return function >= BinaryFunction::power;

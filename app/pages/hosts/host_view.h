@@ -29,7 +29,6 @@ class HostView : public QWidget {
   void check();
   void edit(bool editing);
   bool isEditing() const { return m_editing; }
-  Button* checkButton() const { return m_check; }
 
  Q_SIGNALS:
   void removeWanted(const QString& host);
