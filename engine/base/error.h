@@ -1,6 +1,6 @@
 #pragma once
-// What went wrong, said so that a person can mend it. Thrown inside a room's work; caught where a module, a process or a
-// thread ends.
+// What went wrong, said so that a person can mend it. Thrown inside a room's work; caught where a module, a
+// process or a thread ends.
 #include <fmt/core.h>
 
 #include <exception>
