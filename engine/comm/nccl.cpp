@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -267,11 +268,13 @@ class NcclStreams final : public StreamRanks {
   }
 
  private:
-  // Nothing more may be expected of the other ranks then: what is under way is ended, so that nobody waits for it.
+  // Nothing more may be expected of the other ranks then: what is under way is ended, so that nobody waits for it. By a
+  // thread of its own: NCCL ends kernels at once, but then waits until the graphs are gone that hold its exchanges, and
+  // those are this thread's.
   void check(int code, std::string_view what) {
     if (code == 0) return;
     const std::string words = explained(m_calls, code, m_group);
-    m_calls.abort(std::exchange(m_group, nullptr));
+    std::thread([abort = m_calls.abort, group = std::exchange(m_group, nullptr)] { abort(group); }).detach();
     throwError(ErrorCode::communication, "{} by NCCL on rank {} of {}: {}", what, m_rank, m_size, words);
   }
 

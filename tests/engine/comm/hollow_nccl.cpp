@@ -1,9 +1,12 @@
 // A module like loom_nccl.so with nothing behind it: one GPU, and ranks that are well until LOOM_HOLLOW says otherwise.
 // What is asked of it is counted in the environment, which a module and a test share.
+#include "tests/engine/comm/hollow_nccl.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "engine/comm/nccl_functions.h"
 
@@ -12,6 +15,7 @@ namespace {
 constexpr int kRemoteError = 6;  // NCCL's ncclRemoteError
 
 int s_group = 0;
+HollowAborts s_aborts;
 
 void count(const char* what) {
   const std::string name = std::string("LOOM_HOLLOW_") + what;
@@ -43,7 +47,13 @@ const LoomNcclFunctions kFunctions = {
     .rank = [](void*, int* rank) { return *rank = 0; },
     .size = [](void*, int* size) { return *size = 1, 0; },
     .release = [](void*) { return count("RELEASED"), 0; },
-    .abort = [](void*) { return count("ABORTED"), 0; },
+    .abort =
+        [](void*) {
+          ++s_aborts.begun;
+          while (s_aborts.waits) std::this_thread::yield();
+          ++s_aborts.ended;
+          return 0;
+        },
     .allocate = [](void*, size_t, void**) { return 0; },
     .deallocate = [](void*, void*) { return 0; },
     .isOnDevice = [](const void*, int* yes) { return *yes = 1, 0; },
@@ -57,6 +67,9 @@ const LoomNcclFunctions kFunctions = {
 
 }  // namespace
 
+extern "C" __attribute__((visibility("default"))) HollowAborts* hollowAborts() {
+  return &s_aborts;
+}
 extern "C" __attribute__((visibility("default"))) const LoomNcclFunctions* loomNcclFunctions() {
   return &kFunctions;
 }
