@@ -65,10 +65,17 @@ struct Driver {
         toDevice(library.function<int(std::uint64_t, const void*, std::size_t)>("cuMemcpyHtoD_v2")),
         toHost(library.function<int(void*, std::uint64_t, std::size_t)>("cuMemcpyDtoH_v2")),
         launch(library.function<int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
-                                    void**, void**)>("cuLaunchKernel")) {}
+                                    void**, void**)>("cuLaunchKernel")),
+        errorName(library.function<int(int, const char**)>("cuGetErrorName")) {}
   bool whole() const {
     return init && version && count && name && busId && attribute && totalMemory && retain && release && setContext &&
            load && unload && find && allocate && free && toDevice && toHost && launch;
+  }
+
+  // " (CUDA_ERROR_OUT_OF_MEMORY)"; empty where the driver has no name for it.
+  std::string nameOf(int code) const {
+    const char* name = nullptr;
+    return errorName != nullptr && errorName(code, &name) == 0 && name != nullptr ? fmt::format(" ({})", name) : "";
   }
 
   int (*init)(unsigned);
@@ -89,6 +96,7 @@ struct Driver {
   int (*toDevice)(std::uint64_t, const void*, std::size_t);
   int (*toHost)(void*, std::uint64_t, std::size_t);
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
+  int (*errorName)(int, const char**);
 };
 
 // What is wrong with what a GPU computes; empty where all of it is right.
@@ -98,25 +106,36 @@ std::string faultOf(const Driver& driver, int device) {
   std::uint64_t memory = 0;
   std::vector<std::uint32_t> values(kCount);
   for (std::uint32_t i = 0; i < kCount; ++i) values[i] = i * 2654435761u;
+  const char* failed = "";
+  int answer = 0;
+  const auto is = [&](const char* call, int code) {
+    failed = call;
+    answer = code;
+    return code == 0;
+  };
   const auto right = [&] {
     std::uint32_t count = kCount;
     void* arguments[] = {&memory, &count};
-    return driver.setContext(context) == 0 && driver.load(&module, kKernel) == 0 &&
-           driver.find(&kernel, module, "probe") == 0 && driver.allocate(&memory, kCount * 4) == 0 &&
-           driver.toDevice(memory, values.data(), kCount * 4) == 0 &&
-           driver.launch(kernel, kCount / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr) == 0 &&
-           driver.toHost(values.data(), memory, kCount * 4) == 0;
+    return is("cuCtxSetCurrent", driver.setContext(context)) && is("cuModuleLoadData", driver.load(&module, kKernel)) &&
+           is("cuModuleGetFunction", driver.find(&kernel, module, "probe")) &&
+           is("cuMemAlloc of 4 MiB", driver.allocate(&memory, kCount * 4)) &&
+           is("cuMemcpyHtoD", driver.toDevice(memory, values.data(), kCount * 4)) &&
+           is("cuLaunchKernel", driver.launch(kernel, kCount / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr)) &&
+           is("cuMemcpyDtoH", driver.toHost(values.data(), memory, kCount * 4));
   };
   std::string fault;
   if (driver.retain(&context, device) != 0)
     return "it cannot be opened; `nvidia-smi` tells whether another process holds it";
-  if (!right()) fault = "it does not compute; see `nvidia-smi` and `dmesg | grep -i xid`";
+  if (!right())
+    fault = fmt::format("it does not compute: {} answers {}{}; see `nvidia-smi` and `dmesg | grep -i xid`", failed,
+                        answer, driver.nameOf(answer));
   std::uint32_t wrong = 0;
   for (std::uint32_t i = 0; fault.empty() && i < kCount; ++i) wrong += values[i] != i * 2654435761u * 3 + 7;
   if (wrong > 0)
     fault = fmt::format("{} of {} sums are wrong: take it out of service; see `dmesg | grep -i xid`", wrong, kCount);
   if (memory) driver.free(memory);
   if (module) driver.unload(module);
+  driver.setContext(nullptr);  // it is gone with the next line
   driver.release(device);
   return fault;
 }
