@@ -5,16 +5,14 @@
 #include "engine/base/words.h"
 #include "engine/exchange/exporter.h"
 #include "engine/exchange/importer.h"
-#include "engine/exchange/weight_match.h"
+#include "engine/exchange/laid_over.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
 #include "engine/run/exit_code.h"
-#include "engine/run/safetensors.h"
-#include "engine/training/checkpoint.h"
-#include "engine/training/run_description.h"
 #include "engine/training/settings.h"
 #include "engine/training/start_from.h"
+#include "engine/training/trained_run.h"
 
 namespace loom {
 namespace {
@@ -24,34 +22,20 @@ struct ImportArguments {
   bool json = false;
 };
 
-std::string firstNetwork(const Project& project) {
-  if (!project.training.updates.empty() && project.network(project.training.updates[0].network))
-    return project.training.updates[0].network;
-  if (project.networks.empty()) throwError(ErrorCode::badProject, "the project has no network");
-  return project.networks[0].name;
-}
-
 // What a file of weights would give a network: nothing is written, `start_from` names the file.
-int layOver(const ImportArguments& given) {
-  const Project project = loadProject(projectFile(given.over));
-  const std::string name = given.network.empty() ? firstNetwork(project) : given.network;
-  const TensorFile file(given.file);
-  std::vector<NamedShape> parameters, tensors;
-  for (const Parameter& parameter : lower(flatNetwork(project, name), {}).parameters)
-    parameters.push_back({parameter.name, parameter.shape});
-  for (const TensorFile::Tensor& tensor : file.tensors())
-    if (isWeightName(tensor.name)) tensors.push_back({tensor.name, tensor.shape});
-  const WeightMatch match = matchWeights(parameters, tensors);
+int compare(const ImportArguments& given) {
+  const LaidOverWeights over = layOver(given.file, loadProject(projectFile(given.over)), given.network);
   if (given.json)
-    fmt::print("{}\n", toJson(match, parameters, tensors).dump(2));
+    fmt::print("{}\n", toJson(over.match, over.parameters, over.tensors).dump(2));
   else
-    fmt::print("{}to begin with them: loom train {} --set start_from={}\n", matchText(match, parameters, tensors),
-               given.over, std::filesystem::absolute(given.file).string());
+    fmt::print("{}to begin with them: loom train {} --set start_from={}\n",
+               matchText(over.match, over.parameters, over.tensors), given.over,
+               std::filesystem::absolute(given.file).string());
   return kExitDone;
 }
 
 int import(const ImportArguments& given, const std::atomic<bool>& stop) {
-  if (!given.over.empty()) return layOver(given);
+  if (!given.over.empty()) return compare(given);
   const Imported imported = importFile({.file = given.file, .stop = &stop, .progress = {}});
   std::filesystem::path out;
   if (!given.out.empty()) {
@@ -85,21 +69,15 @@ ExportSource sourceOf(const ExportArguments& given) {
   ExportSource source;
   const RunFolder run{std::filesystem::absolute(given.source)};
   if (std::filesystem::exists(run.runFile())) {
-    source.project = readRunDescription(run).project;
-    auto checkpoint = findCheckpoint(run, given.which == "last" ? Which::last : Which::best);
-    if (!checkpoint) checkpoint = findCheckpoint(run, Which::last);
-    if (!checkpoint)
-      throwError(ErrorCode::missingFile, "the run {} has no checkpoint to export; train it first", run.path.string());
-    const TensorFile file(*checkpoint);
-    for (const TensorFile::Tensor& tensor : file.tensors())
-      if (isWeightName(tensor.name))
-        source.weights[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
-    source.network = given.network.empty() ? firstNetwork(source.project) : given.network;
+    const TrainedRun trained(run, whichWeights(given.which));
+    source.project = trained.description().project;
+    source.weights = trained.weights();
+    source.network = given.network.empty() ? trainedNetworkOf(source.project) : given.network;
     return source;
   }
   const std::filesystem::path file = projectFile(given.source);
   source.project = loadProject(file);
-  source.network = given.network.empty() ? firstNetwork(source.project) : given.network;
+  source.network = given.network.empty() ? trainedNetworkOf(source.project) : given.network;
   const TrainSettings settings = readSettings(source.project.training.settings);
   ParameterStore store(settings.seed);
   store.ensure(lower(flatNetwork(source.project, source.network), {}).parameters);

@@ -53,6 +53,7 @@ void fillTiles(TensorSummary& tensor, std::span<const float> values) {
   tensor.tileHeight = static_cast<int>(std::min<std::int64_t>(rows, TensorSummary::kLongestEdge));
   tensor.tileWidth = static_cast<int>(std::min<std::int64_t>(columns, TensorSummary::kLongestEdge));
   const double range = tensor.greatest - tensor.least;
+  const double alike = tensor.greatest == 0 ? 0 : 0.5;  // zeros alone look like the zeros among other values
   tensor.pixels.reserve(static_cast<std::size_t>(tensor.tiles * tensor.tileHeight * tensor.tileWidth));
   for (int tile = 0; tile < tensor.tiles; ++tile) {
     const float* const picture = values.data() + tile * rows * columns;
@@ -69,7 +70,7 @@ void fillTiles(TensorSummary& tensor, std::span<const float> values) {
             sum += value;
             ++covered;
           }
-        const double share = range > 0 ? (sum / static_cast<double>(covered) - tensor.least) / range : 0.5;
+        const double share = range > 0 ? (sum / static_cast<double>(covered) - tensor.least) / range : alike;
         tensor.pixels.push_back(!finite ? TensorSummary::kNotFinite
                                         : static_cast<std::uint8_t>(std::lround(254 * std::clamp(share, 0.0, 1.0))));
       }

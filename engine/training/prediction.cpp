@@ -1,32 +1,27 @@
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
-#include "engine/data/csv_cells.h"
+#include "engine/data/prepare.h"
+#include "engine/data/raw_rows.h"
 #include "engine/network/analysis.h"
 #include "engine/program/builder.h"
 #include "engine/training/feed.h"
-#include "engine/training/trained_run.h"
+#include "engine/training/figures.h"
+#include "engine/training/files_to_predict.h"
+#include "engine/training/image_input.h"
+#include "engine/training/prediction_csv.h"
+#include "engine/training/trained_network.h"
 
 namespace loom {
 namespace {
-
-constexpr std::int64_t kMostColumns = 1000;
-
-struct Output {
-  std::string result;    // in the program
-  std::string variable;  // "y'"
-  Shape shape;           // of one sample
-  bool inFiles = false;
-  std::vector<float> values;  // of a batch
-};
 
 struct Target {
   std::string variable;         // that losses and metrics compare the output with; empty when it comes from no Input
   const char* unary = nullptr;  // what the loss applies to the output inside
   bool softmax = false;
+  bool chance = false;
 };
 
 Target targetOf(const Network& network, const std::string& node) {
@@ -36,8 +31,10 @@ Target targetOf(const Network& network, const std::string& node) {
     const LayerDefinition* layer = end ? findLayer(end->layer) : nullptr;
     if (edge.from.node != node || !layer || layer->entry.category != "lossMetric") continue;
     if (layer->entry.id == "SoftmaxCrossEntropy") target.softmax = true;
-    if (layer->entry.id == "BinaryCrossEntropy" && Values(layer->entry, end->values).text("from") == "logits")
-      target.unary = "sigmoid";
+    if (layer->entry.id == "BinaryCrossEntropy") {
+      target.chance = true;
+      if (Values(layer->entry, end->values).text("from") == "logits") target.unary = "sigmoid";
+    }
     for (const Edge& other : network.edges) {
       const Node* input = network.find(other.from.node);
       if (other.to.node != edge.to.node || other.from.node == node || !input || input->layer != "Input" ||
@@ -49,115 +46,176 @@ Target targetOf(const Network& network, const std::string& node) {
   return target;
 }
 
-// The text of one record after another, as it stands in the file.
-class Records {
+// A target that was scaled for training is told in the unit of its column: raw = (prepared - shift) / scale.
+class Unit {
  public:
-  explicit Records(const std::filesystem::path& csv)
-      : m_file(csv), m_at(m_file.text().data()), m_end(m_at + m_file.text().size()) {
-    if (m_file.text().starts_with("\xEF\xBB\xBF")) m_at += 3;
+  Unit(const Variable& variable, const std::vector<Json>& prepare) {
+    const bool touched = std::any_of(prepare.begin(), prepare.end(),
+                                     [&](const Json& step) { return appliesTo(step, prepareEntry(step), variable); });
+    if (!touched) return;
+    const Preparation preparation(variable, prepare, false, 0);
+    m_scale = preparation.scale();
+    m_shift = preparation.shift();
+    const SampleLayout layout = layoutOf(variable, preparation.shape());
+    m_inner = layout.planes == layout.channels ? preparation.shape().elements() / layout.planes : 1;
   }
-  std::string_view next() {
-    while (const char* behind = skipBlankLine(m_at, m_end)) m_at = behind;
-    const char* const begin = m_at;
-    std::string scratch;
-    while (m_at < m_end && !takeCell(m_at, m_end, scratch).last) {
+  void restore(std::span<float> values) const {
+    if (m_scale.empty()) return;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t channel = i / static_cast<std::size_t>(m_inner) % m_scale.size();
+      if (m_scale[channel] != 0) values[i] = (values[i] - m_shift[channel]) / m_scale[channel];
     }
-    std::string_view record(begin, static_cast<std::size_t>(m_at - begin));
-    while (!record.empty() && (record.back() == '\n' || record.back() == '\r')) record.remove_suffix(1);
-    return record;
   }
 
  private:
-  MappedFile m_file;
-  const char* m_at;
-  const char* m_end;
+  std::vector<float> m_scale, m_shift;
+  std::int64_t m_inner = 1;  // values that stand side by side in one channel
 };
 
-// NumPy's format 1.0: float32, row-major.
-void writeNpy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values) {
-  std::string extents;
-  for (const std::int64_t extent : shape) extents += fmt::format("{}, ", extent);
-  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", extents);
-  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
-  header += '\n';
-  const auto length = static_cast<std::uint16_t>(header.size());
-  writeFileAtomically(path, [&](const Append& append) {
-    append("\x93NUMPY\x01\x00", 8);
-    append(&length, sizeof length);
-    append(header.data(), header.size());
-    append(values.data(), values.size_bytes());
-  });
+// As the dataset stores it.
+std::vector<float> rawValues(const Dataset& data, std::int64_t row, std::size_t variable) {
+  const std::span<const std::byte> bytes = data.read(row, variable);
+  if (data.schema().variables[variable].type == DataType::u8) {
+    std::vector<float> values;
+    for (const std::byte byte : bytes) values.push_back(static_cast<float>(byte));
+    return values;
+  }
+  const auto* const numbers = reinterpret_cast<const float*>(bytes.data());
+  return {numbers, numbers + bytes.size() / sizeof(float)};
+}
+
+// Names of the variables that a CSV's header tells of: "x__0:humidity" is one of x.
+std::set<std::string> variablesOf(const std::filesystem::path& csv) {
+  std::set<std::string> names;
+  for (const std::string& cell :
+       readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; })) {
+    const std::string name = cell.substr(0, cell.find(':'));
+    names.insert(name.substr(0, name.find("__")));
+  }
+  return names;
+}
+
+// What is to be read of a file: what the network computes with, and where all of it is there what losses compare.
+std::vector<std::string> neededOf(const Network& network, const std::vector<std::string>& inputs,
+                                  const std::filesystem::path& csv) {
+  std::vector<std::string> needed, all;
+  for (const std::string& input : inputs) needed.push_back(Feed::variableOf(network, input));
+  for (const DatasetInput& input : datasetInputs(network)) all.push_back(input.variable);
+  const std::set<std::string> there = variablesOf(csv);
+  const bool whole =
+      std::all_of(all.begin(), all.end(), [&](const std::string& variable) { return there.count(variable) > 0; });
+  return whole ? all : needed;
+}
+
+bool reads(const Schema& schema, const Network& network) {
+  const std::vector<DatasetInput> inputs = datasetInputs(network);
+  return std::all_of(inputs.begin(), inputs.end(),
+                     [&](const DatasetInput& input) { return schema.find(input.variable) != nullptr; });
+}
+
+struct Output {
+  std::string result;         // in the program
+  int variable = -1;          // of the target in the file that is read
+  Unit unit;                  // of numbers
+  std::vector<float> values;  // of a batch
+};
+
+std::vector<std::string> inputsOf(const Program& program) {
+  std::vector<std::string> inputs;
+  for (const Tensor& tensor : program.tensors)
+    if (tensor.role == TensorRole::input && tensor.name != kSamplesInput) inputs.push_back(tensor.name);
+  return inputs;
 }
 
 }  // namespace
 
-PredictionResult TrainedRun::predict(const PredictionRequest& request) {
+Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const Network& drawn = network();
-  std::shared_ptr<const Dataset> data =
-      openDataset(request.csv, {.threads = m_settings.threads, .progress = [this](const CacheProgress& progress) {
-                                  if (m_options.progress) m_options.progress("to predict", progress);
-                                  return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
-                                }});
-  const TrainingSpec& training = m_description.project.training;
-  const std::string trained = training.updates.empty() ? std::string() : training.updates.front().dataset;
-  const auto prepared = m_description.prepared.find(trained);
-  Feed feed(data, {.name = request.csv.filename().string(),
-                   .prepare = prepared == m_description.prepared.end() ? std::vector<Json>() : prepared->second,
-                   .batch = std::min(m_settings.shard(), std::max<std::int64_t>(data->size(), 1)),
-                   .shuffle = false,
-                   .random = false,
-                   .seed = m_settings.seed});
-
+  std::map<std::string, Target> targets;                            // by the program's result
   std::map<std::int64_t, std::unique_ptr<Executable>> executables;  // by batch: the full one and the last
-  std::vector<Feed::Binding> bindings;
-  std::vector<Output> outputs;
-  const auto compiled = [&](std::int64_t batch) -> Executable& {
-    if (const auto found = executables.find(batch); found != executables.end()) return *found->second;
+  const auto lowered = [&](std::int64_t batch) {
     ProgramBuilder builder(lowerForPrediction(drawn, {.batch = batch, .seed = m_settings.seed, .training = false}));
     for (NamedResult& result : builder.program().results) {
       // What the loss does inside: the reader wants probabilities, not logits.
-      const Target target = targetOf(drawn, result.name);
+      const Target& target = targets.try_emplace(result.name, targetOf(drawn, result.name)).first->second;
       if (target.softmax)
         result.tensor = builder.add("softmax", {result.tensor}, {{"axis", std::int64_t{-1}}});
       else if (target.unary)
         result.tensor = builder.add("unary", {result.tensor}, {{"function", std::string(target.unary)}});
     }
-    Program program = builder.take();
+    return builder.take();
+  };
+  const auto compiled = [&](std::int64_t batch) -> Executable& {
+    if (const auto found = executables.find(batch); found != executables.end()) return *found->second;
+    Program program = lowered(batch);
     m_store.ensure(program.parameters);
     restore();
     return *executables.emplace(batch, m_backend.compile(std::move(program), m_store, m_compile)).first->second;
   };
-  const Program& program = compiled(feed.batch()).program();
-  bindings = feed.bind(drawn, program);
-  for (const NamedResult& result : program.results) {
+
+  const Program one = lowered(1);
+  const std::vector<std::string> inputs = inputsOf(one);
+  const FilesToPredict files(request.files, inputs.size() == 1 ? Feed::variableOf(drawn, inputs.front()) : "");
+  OpenOptions open = files.openOptions();
+  open.threads = m_settings.threads;
+  open.needed = neededOf(drawn, inputs, files.csv());
+  open.everyRow = true;
+  open.progress = [this](const CacheProgress& progress) {
+    if (m_options.progress) m_options.progress("to predict", progress);
+    return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
+  };
+  const std::shared_ptr<const Dataset> data = openDataset(files.csv(), open);
+  const auto prepared = m_description.prepared.find(trainedOn());
+  const std::vector<Json> prepare = prepared == m_description.prepared.end() ? std::vector<Json>() : prepared->second;
+  const auto feedOf = [&](std::int64_t batch) {
+    return Feed(data, {.name = files.name(),
+                       .prepare = prepare,
+                       .batch = batch,
+                       .shuffle = false,
+                       .random = false,
+                       .seed = m_settings.seed});
+  };
+  Feed feed = feedOf(std::min(m_settings.shard(), std::max<std::int64_t>(data->size(), 1)));
+
+  Predictions predictions;
+  predictions.checkpoint = m_run.checkpoint().string();
+  std::vector<Output> outputs;
+  for (const NamedResult& result : one.results) {
     if (result.kind != "output") continue;
-    const std::string target = targetOf(drawn, result.name).variable;
-    Output output{.result = result.name,
-                  .variable = (target.empty() ? result.name : target) + "'",
-                  .shape = program.tensor(result.tensor).shape.withoutFirst()};
-    output.inFiles = output.shape.rank() > 1 || output.shape.elements() > kMostColumns;
-    const auto same = [&output](const Output& other) { return other.variable == output.variable; };
-    if (std::any_of(outputs.begin(), outputs.end(), same)) output.variable = output.result + "'";
-    outputs.push_back(std::move(output));
+    const Target& target = targets.at(result.name);
+    PredictedOutput output{.name = (target.variable.empty() ? result.name : target.variable) + "'",
+                           .target = target.variable,
+                           .kind = target.softmax                  ? OutputKind::classes
+                                   : target.chance || target.unary ? OutputKind::chance
+                                                                   : OutputKind::numbers,
+                           .shape = one.tensor(result.tensor).shape.withoutFirst(),
+                           .classes = {}};
+    const auto same = [&output](const PredictedOutput& other) { return other.name == output.name; };
+    if (std::any_of(predictions.outputs.begin(), predictions.outputs.end(), same)) output.name = result.name + "'";
+    Variable column{.name = target.variable,
+                    .label = {},
+                    .kind = output.shape.elements() == 1 ? VariableKind::scalar : VariableKind::vector,
+                    .shape = output.shape,
+                    .elementLabels = {}};
+    const int variable = data->schema().indexOf(target.variable);
+    if (variable >= 0) column = data->schema().variables[static_cast<std::size_t>(variable)];
+    if (output.kind == OutputKind::numbers)
+      outputs.push_back({.result = result.name, .variable = variable, .unit = Unit(column, prepare), .values = {}});
+    else
+      outputs.push_back({.result = result.name, .variable = variable, .unit = Unit(column, {}), .values = {}});
+    if (output.kind != OutputKind::numbers) output.classes = classNames(m_description, target.variable);
+    predictions.outputs.push_back(std::move(output));
   }
   if (outputs.empty()) throwError(ErrorCode::badProject, "network '{}' has no output to predict", drawn.name);
+  if (!request.out.empty()) predictions.columns = predictedColumns(predictions.outputs);
 
-  PredictionResult result;
-  const std::filesystem::path files = request.out.parent_path() / (request.out.stem().string() + "_files");
-  for (const Output& output : outputs) {
-    const std::int64_t values = output.shape.elements();
-    if (output.inFiles) std::filesystem::create_directories(files);
-    if (output.inFiles || values == 1)
-      result.columns.push_back(output.variable);
-    else
-      for (std::int64_t i = 0; i < values; ++i) result.columns.push_back(fmt::format("{}__{}", output.variable, i));
-  }
-  Records records(request.csv);
-  feed.start(0, 0);
-  writeFileAtomically(request.out, [&](const Append& append) {
-    std::string text(records.next());
-    for (const std::string& column : result.columns) text += "," + column;
-    text += "\n";
+  const auto bindings = feed.bind(drawn, compiled(feed.batch()).program());
+  predictions.step = m_step;
+  std::optional<PredictionCsv> csv;
+  if (!request.out.empty()) csv.emplace(files.csv(), request.out, predictions.outputs);
+  const auto pass = [&](const Append* append) {
+    feed.start(0, 0);
+    if (append) csv->header(*append);
     for (bool last = false; !last;) {
       if (m_options.stop && m_options.stop->load(std::memory_order_relaxed))
         throwError(ErrorCode::stopped, "the prediction was stopped");
@@ -166,31 +224,57 @@ PredictionResult TrainedRun::predict(const PredictionRequest& request) {
       Executable& executable = compiled(batch.size);
       feed.fill(executable, bindings, 0, batch.size);
       executable.run({});
-      for (Output& output : outputs) {
-        output.values.resize(static_cast<std::size_t>(batch.size * output.shape.elements()));
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        Output& output = outputs[i];
+        output.values.resize(static_cast<std::size_t>(batch.size * predictions.outputs[i].shape.elements()));
         executable.readResult(output.result, output.values);
+        output.unit.restore(output.values);
       }
-      for (std::int64_t row = 0; row < batch.size; ++row, ++result.rows) {
-        text += records.next();
-        for (const Output& output : outputs) {
-          const auto count = static_cast<std::size_t>(output.shape.elements());
-          const std::span<const float> values(output.values.data() + static_cast<std::size_t>(row) * count, count);
-          if (output.inFiles) {
-            const std::string name =
-                fmt::format("{}_{:08}.npy", output.variable.substr(0, output.variable.size() - 1), result.rows);
-            writeNpy(files / name, output.shape, values);
-            text += "," + (files.filename() / name).string();
-          } else {
-            for (const float value : values) text += fmt::format(",{}", value);
-          }
+      for (std::int64_t row = 0; row < batch.size; ++row, ++predictions.samples) {
+        std::vector<std::span<const float>> values;
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+          const auto count = static_cast<std::size_t>(predictions.outputs[i].shape.elements());
+          values.emplace_back(outputs[i].values.data() + static_cast<std::size_t>(row) * count, count);
         }
-        text += "\n";
+        if (append) csv->row(*append, values);
+        if (predictions.samples >= request.keep) continue;
+        PredictedSample sample{
+            .sample = predictions.samples, .source = files.source(predictions.samples), .outputs = {}, .loss = {}};
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+          sample.outputs.push_back({{values[i].begin(), values[i].end()}, {}});
+          if (outputs[i].variable >= 0)
+            sample.outputs.back().truth =
+                rawValues(*data, sample.sample, static_cast<std::size_t>(outputs[i].variable));
+        }
+        predictions.kept.push_back(std::move(sample));
       }
-      append(text.data(), text.size());
-      text.clear();
     }
-  });
-  return result;
+  };
+  if (csv)
+    writeFileAtomically(request.out, [&](const Append& append) { pass(&append); });
+  else
+    pass(nullptr);
+
+  // A loss is a mean over its batch: that of one sample is measured on a batch of one.
+  if (predictions.kept.empty() || !reads(data->schema(), drawn)) return predictions;
+  Executable& evaluation = m_networks.get({.network = &drawn, .phase = Phase::evaluation, .batch = 1});
+  restore();
+  const auto& results = evaluation.program().results;
+  if (std::none_of(results.begin(), results.end(), [](const NamedResult& each) { return each.kind == "loss"; }))
+    return predictions;
+  Feed single = feedOf(1);
+  const auto all = single.bind(drawn, evaluation.program());
+  single.start(0, 0);
+  Figures figures;
+  for (PredictedSample& sample : predictions.kept) {
+    if (m_options.stop && m_options.stop->load(std::memory_order_relaxed))
+      throwError(ErrorCode::stopped, "the prediction was stopped");
+    single.next();
+    single.fill(evaluation, all, 0, 1);
+    figures.run(evaluation, {}, 1);
+    sample.loss = figures.take().loss;
+  }
+  return predictions;
 }
 
 }  // namespace loom

@@ -3,10 +3,24 @@
 #include <chrono>
 
 #include "engine/base/error.h"
+#include "engine/data/raw_rows.h"
 #include "engine/data/stats.h"
 #include "engine/network/dataset_rows.h"
 
 namespace loom {
+namespace {
+
+// By variable: the words of class 0, 1, 2 ..., for whoever reads a prediction where the data are not.
+Json wordsOfClasses(const OpenedDataset& opened) {
+  Json words = Json::object();
+  for (const Variable& variable : opened.data->schema().variables)
+    if (variable.kind == VariableKind::scalar)
+      if (const std::vector<std::string> each = classWords(opened.csv, variable.name); !each.empty())
+        words[variable.name] = each;
+  return words;
+}
+
+}  // namespace
 
 const OpenedDataset& ProjectData::open(const std::string& name, const std::string& trained) {
   if (const auto found = m_opened.find(name); found != m_opened.end()) return found->second;
@@ -58,6 +72,7 @@ Json ProjectData::facts() const {
         std::chrono::duration<double>(std::chrono::file_clock::to_sys(time).time_since_epoch()).count();
     facts[name] = {{"csv", opened.csv.string()}, {"rows", opened.data->size()},           {"bytes", bytes},
                    {"modified", seconds},        {"content", opened.data->contentHash()}, {"prepare", opened.prepare}};
+    if (Json words = wordsOfClasses(opened); !words.empty()) facts[name]["classes"] = std::move(words);
   }
   return facts;
 }

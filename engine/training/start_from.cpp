@@ -4,10 +4,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/words.h"
-#include "engine/exchange/weight_match.h"
+#include "engine/exchange/laid_over.h"
 #include "engine/network/pattern.h"
-#include "engine/run/safetensors.h"
-#include "engine/training/checkpoint.h"
+#include "engine/training/trained_run.h"
 
 namespace loom {
 namespace {
@@ -18,15 +17,13 @@ std::filesystem::path fileOf(const std::filesystem::path& named) {
     throwError(ErrorCode::missingFile,
                "training.start_from: there is no {}; name a .safetensors file or the folder of a run", named.string());
   if (!std::filesystem::is_directory(named, none)) return named;
-  const RunFolder run{named};
-  auto checkpoint = findCheckpoint(run, Which::best);
-  if (!checkpoint) checkpoint = findCheckpoint(run, Which::last);
-  if (!checkpoint)
-    throwError(
-        ErrorCode::missingFile,
-        "training.start_from: {} holds no checkpoint; name a .safetensors file or the folder of a run that was trained",
-        named.string());
-  return *checkpoint;
+  try {
+    return TrainedRun(RunFolder{named}).checkpoint();
+  } catch (const Error& error) {
+    throwError(error.code(),
+               "training.start_from: {}; name a .safetensors file or the folder of a run that was trained",
+               error.message());
+  }
 }
 
 bool isChosen(const std::string& name, const std::vector<std::string>& patterns) {
@@ -46,21 +43,16 @@ std::string some(const Json& names) {
 
 StartedFrom startFrom(ParameterStore& store, const StartFromOptions& options) {
   const std::filesystem::path path = fileOf(options.file);
-  const TensorFile file(path);
-  std::vector<NamedShape> parameters, tensors;
+  std::vector<NamedShape> stored;
   std::vector<ParameterStore::Entry*> entries;
-  std::vector<const TensorFile::Tensor*> sources;
   for (const auto& entry : store.entries()) {
-    parameters.push_back({entry->parameter.name, entry->parameter.shape});
+    stored.push_back({entry->parameter.name, entry->parameter.shape});
     entries.push_back(entry.get());
   }
-  for (const TensorFile::Tensor& tensor : file.tensors()) {
-    if (!isWeightName(tensor.name)) continue;
-    tensors.push_back({tensor.name, tensor.shape});
-    sources.push_back(&tensor);
-  }
   // The whole network is matched, and the chosen part of it taken: a part by itself would leave its order more answers.
-  WeightMatch match = matchWeights(parameters, tensors);
+  LaidOverWeights over = layOver(path, std::move(stored));
+  WeightMatch& match = over.match;
+  const std::vector<NamedShape>&parameters = over.parameters, &tensors = over.tensors;
   std::erase_if(match.pairs,
                 [&](const WeightPair& pair) { return !isChosen(parameters[pair.parameter].name, options.parameters); });
   std::erase_if(match.shapeDiffers,
@@ -73,7 +65,7 @@ StartedFrom startFrom(ParameterStore& store, const StartFromOptions& options) {
                "another network",
                counted(static_cast<std::int64_t>(tensors.size()), "tensors"), path.string(),
                options.parameters.empty() ? "a weight" : "a weight that start_from_parameters names");
-  for (const WeightPair& pair : match.pairs) entries[pair.parameter]->value.write(sources[pair.tensor]->values);
+  for (const WeightPair& pair : match.pairs) entries[pair.parameter]->value.write(over.sources[pair.tensor]->values);
 
   StartedFrom started;
   started.facts = toJson(match, parameters, tensors);

@@ -7,9 +7,9 @@
 #include "engine/base/words.h"
 #include "engine/network/lower_tensors.h"
 #include "engine/program/backend.h"
-#include "engine/training/checkpoint.h"
 #include "engine/training/feed.h"
 #include "engine/training/settings.h"
+#include "engine/training/trained_run.h"
 
 namespace loom {
 namespace {
@@ -165,17 +165,11 @@ TensorProbe::Compiled& TensorProbe::compiledFor(const Network& network, bool tra
 }
 
 void TensorProbe::load(Compiled& made, const std::filesystem::path& run) {
-  const RunFolder folder{run};
-  std::vector<std::string> refused;
-  auto path = findCheckpoint(folder, Which::best, &refused);
-  if (!path) path = findCheckpoint(folder, Which::last, &refused);
-  if (!path)
-    throwError(ErrorCode::missingFile, "the run {} has no checkpoint{}; look with initial weights, or train it first",
-               run.filename().string(), refused.empty() ? std::string() : ": " + refused.front());
-  const auto changed = std::filesystem::last_write_time(*path).time_since_epoch().count();
-  const std::string weights = fmt::format("{} {}", path->string(), changed);
+  const std::filesystem::path path = TrainedRun(RunFolder{run}).checkpoint();
+  const auto changed = std::filesystem::last_write_time(path).time_since_epoch().count();
+  const std::string weights = fmt::format("{} {}", path.string(), changed);
   if (weights == made.weights) return;
-  const Checkpoint checkpoint(*path);
+  const Checkpoint checkpoint(path);
   made.weights.clear();
   made.matched = checkpoint.restoreMatching(made.store);
   if (made.matched == 0 && !made.store.entries().empty())

@@ -1,68 +1,69 @@
 #include "engine/training/trained_run.h"
 
 #include "engine/base/error.h"
-#include "engine/training/evaluation.h"
+#include "engine/data/raw_rows.h"
+#include "engine/exchange/weight_match.h"
 
 namespace loom {
-namespace {
 
-std::filesystem::path chooseCheckpoint(const TrainedRunOptions& options) {
+Which whichWeights(std::string_view word) {
+  if (word == "best") return Which::best;
+  if (word == "last") return Which::last;
+  throwError(ErrorCode::badArgument, "the weights '{}' of a run are not known: name best or last", word);
+}
+
+TrainedRun::TrainedRun(RunFolder run, Which which) : m_run(std::move(run)), m_which(which) {
   std::vector<std::string> refused;
-  auto path = findCheckpoint(options.run, options.which, &refused);
-  if (!path) path = findCheckpoint(options.run, Which::last, &refused);
-  if (path) return *path;
-  throwError(ErrorCode::missingFile, "the run {} has no checkpoint to load{}", options.run.path.string(),
-             refused.empty() ? std::string("; train it first") : ": " + refused.front());
+  auto path = findCheckpoint(m_run, which, &refused);
+  if (!path && which != Which::last) {
+    m_which = Which::last;
+    path = findCheckpoint(m_run, Which::last, &refused);
+  }
+  if (!path) {
+    description();  // throws where it is no run at all
+    throwError(ErrorCode::missingFile, "the run {} has no checkpoint to load{}", m_run.path.string(),
+               refused.empty() ? std::string("; train it first") : ": " + refused.front());
+  }
+  m_path = std::move(*path);
 }
 
-}  // namespace
-
-TrainedRun::TrainedRun(Backend& backend, TrainedRunOptions options)
-    : m_options(std::move(options)),
-      m_description(readRunDescription(m_options.run)),
-      m_settings(readSettings(m_description.project.training.settings)),
-      m_path(chooseCheckpoint(m_options)),
-      m_backend(backend),
-      m_store(m_settings.seed, backend.makeMemory()),
-      m_compile({.precision = m_settings.precision, .tf32 = m_settings.tf32, .threads = m_settings.threads}),
-      m_networks(backend, m_store, m_compile, m_settings.seed),
-      m_data(m_description.project, {.folder = m_description.folder,
-                                     .threads = m_settings.threads,
-                                     .stop = m_options.stop,
-                                     .progress = m_options.progress,
-                                     .prepared = m_description.prepared}) {}
-
-const Network& TrainedRun::network() const {
-  const TrainingSpec& training = m_description.project.training;
-  std::string name = training.validationNetwork;
-  if (name.empty() && !training.updates.empty()) name = training.updates.front().network;
-  const Network* network = m_flat.find(name);
-  if (!network) throwError(ErrorCode::badProject, "the run's project has no network '{}'", name);
-  return *network;
+const RunDescription& TrainedRun::description() const {
+  if (!m_description) m_description = readRunDescription(m_run);
+  return *m_description;
 }
 
-void TrainedRun::restore() {
+std::string TrainedRun::networkName() const {
+  const Project& project = description().project;
+  const TrainingSpec& training = project.training;
+  const std::string name = !training.validationNetwork.empty() ? training.validationNetwork
+                           : training.updates.empty()          ? std::string()
+                                                               : training.updates.front().network;
+  if (!project.network(name)) throwError(ErrorCode::badProject, "the run's project has no network '{}'", name);
+  return name;
+}
+
+std::int64_t TrainedRun::restore(ParameterStore& store) const {
   const Checkpoint checkpoint(m_path);
-  checkpoint.restore(m_store);
-  m_step = checkpoint.step();
+  checkpoint.restore(store);
+  return checkpoint.step();
 }
 
-Measured TrainedRun::evaluate(const std::string& dataset) {
-  const TrainingSpec& training = m_description.project.training;
-  const std::string trained = training.updates.empty() ? std::string() : training.updates.front().dataset;
-  m_evaluated = !dataset.empty() ? dataset : !training.validation.empty() ? training.validation : trained;
-  const OpenedDataset& opened = m_data.open(m_evaluated, trained);
-  Evaluation evaluation(m_networks, network(),
-                        std::make_unique<Feed>(opened.data, FeedOptions{.name = m_evaluated,
-                                                                        .prepare = opened.prepare,
-                                                                        .batch = m_settings.shard(),
-                                                                        .shuffle = false,
-                                                                        .random = false,
-                                                                        .seed = m_settings.seed}));
-  restore();
-  const std::optional<Measured> measured = evaluation.run(m_options.stop);
-  if (!measured) throwError(ErrorCode::stopped, "the evaluation was stopped");
-  return *measured;
+std::map<std::string, ExportedWeight> TrainedRun::weights() const {
+  const TensorFile file(m_path);
+  std::map<std::string, ExportedWeight> weights;
+  for (const TensorFile::Tensor& tensor : file.tensors())
+    if (isWeightName(tensor.name)) weights[tensor.name] = {tensor.shape, {tensor.values.begin(), tensor.values.end()}};
+  return weights;
+}
+
+std::vector<std::string> classNames(const RunDescription& run, const std::string& variable) {
+  if (run.project.training.updates.empty()) return {};
+  const std::string dataset = run.project.training.updates.front().dataset;
+  const auto facts = run.facts.find(dataset);
+  if (facts == run.facts.end()) return {};
+  if (const auto kept = facts->find("classes"); kept != facts->end() && kept->contains(variable))
+    return kept->at(variable).get<std::vector<std::string>>();
+  return classWords(facts->value("csv", std::string()), variable);
 }
 
 }  // namespace loom

@@ -127,7 +127,7 @@ TEST(CudaTrainings, Tf32IsRoundedOnADeviceAndNotOnTheProcessor) {
   for (std::size_t k = 0; k < losses.size(); ++k) EXPECT_NEAR(others[k], losses[k], 5e-3 * (1 + losses[k]));
   // Evaluated as it was trained.
   const auto loss = [](Backend& machine, const Workshop::Run& run) {
-    return TrainedRun(machine, {.run = run.folder, .which = Which::last}).evaluate("training").loss;
+    return TrainedNetwork(machine, {.run = run.folder, .which = Which::last}).evaluate("training").loss;
   };
   EXPECT_NEAR(loss(*backend, exact), loss(cpuBackend(), exact), 1e-6);
   EXPECT_GT(std::abs(loss(*backend, found) - loss(cpuBackend(), found)), 1e-6);

@@ -13,6 +13,7 @@
 #include "engine/base/files.h"
 #include "engine/loom/bench/calibration.h"
 #include "engine/run/exit_code.h"
+#include "engine/run/predictions.h"
 #include "engine/run/safetensors.h"
 #include "engine/training/checkpoint.h"
 #include "tests/engine/training/fixture.h"
@@ -108,6 +109,8 @@ TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
   EXPECT_EQ(Json::parse(evaluated.out)["samples"], 21);
   EXPECT_EQ(loom(m_workshop, {"predict", "runs/p-001", "val.csv"}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "val_predicted.csv"));
+  const Ended told = loom(m_workshop, {"predict", "runs/p-001", "val.csv", "--json", "--rows", "2"});
+  EXPECT_EQ(predictionsFromJson(Json::parse(told.out)).kept.size(), 2u);
 }
 
 TEST_F(Loom, ExitCodesTellTheKindsApart) {

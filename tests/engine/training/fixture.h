@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
-#include "engine/training/trained_run.h"
+#include "engine/training/trained_network.h"
 #include "engine/training/trainer.h"
 #include "tests/engine/run/folder.h"
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/data/write_png.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -32,9 +33,9 @@ TEST(Prediction, AddsProbabilitiesToTheColumns) {
   Json project = perceptron();
   project["training"]["epochs"] = 10;
   const auto run = workshop.train(project, "run");
-  TrainedRun trained(cpuBackend(), {.run = run.folder});
-  const auto result = trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"});
-  EXPECT_EQ(result.rows, 21);
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const auto result = trained.predict({.files = {workshop.path() / "val.csv"}, .out = workshop.path() / "out.csv"});
+  EXPECT_EQ(result.samples, 21);
   EXPECT_THAT(result.columns, testing::ElementsAre("y'__0", "y'__1", "y'__2"));
   const auto before = lines(readFile(workshop.path() / "val.csv")),
              after = lines(readFile(workshop.path() / "out.csv"));
@@ -65,8 +66,8 @@ TEST(Prediction, ComputesInThePrecisionOfTheRunAsEvaluationDoes) {
   project["training"].update({{"epochs", 1}, {"precision", "bf16"}});
   const auto run = workshop.train(project, "run");
   WatchedBackend backend;
-  TrainedRun trained(backend, {.run = run.folder});
-  trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"});
+  TrainedNetwork trained(backend, {.run = run.folder});
+  trained.predict({.files = {workshop.path() / "val.csv"}, .out = workshop.path() / "out.csv"});
   trained.evaluate("");
   EXPECT_GE(backend.precisions.size(), 2u);
   EXPECT_THAT(backend.precisions, testing::Each(DataType::bf16));
@@ -77,8 +78,8 @@ TEST(Prediction, ReadsQuotedCellsBlankLinesAndOtherColumns) {
   const auto run = workshop.train(perceptron(), "run");
   workshop.write("odd.csv",
                  "\xEF\xBB\xBFx__0,x__1,#note,x__2,y:label\r\n1,2,\"a, \"\"b\"\"\nc\",3,0\r\n\r\n4,5,plain,6,1");
-  TrainedRun trained(cpuBackend(), {.run = run.folder});
-  EXPECT_EQ(trained.predict({.csv = workshop.path() / "odd.csv", .out = workshop.path() / "out.csv"}).rows, 2);
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  EXPECT_EQ(trained.predict({.files = {workshop.path() / "odd.csv"}, .out = workshop.path() / "out.csv"}).samples, 2);
   const std::string out = readFile(workshop.path() / "out.csv");
   EXPECT_THAT(out, HasSubstr("1,2,\"a, \"\"b\"\"\nc\",3,0,0."));
   EXPECT_THAT(out, HasSubstr("\n4,5,plain,6,1,0."));
@@ -92,8 +93,8 @@ TEST(Prediction, OneNumberIsOneColumn) {
     {"id": "target", "layer": "Input", "shape": [1], "variable": "y"}, {"id": "loss", "layer": "MeanSquaredError"}],
     "edges": [["x", "fc"], ["fc", "loss"], ["target", "loss.target"]]})");
   const auto run = workshop.train(project, "run");
-  TrainedRun trained(cpuBackend(), {.run = run.folder});
-  EXPECT_THAT(trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"}).columns,
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  EXPECT_THAT(trained.predict({.files = {workshop.path() / "val.csv"}, .out = workshop.path() / "out.csv"}).columns,
               testing::ElementsAre("y'"));
 }
 
@@ -106,16 +107,131 @@ TEST(Prediction, WhatHasAxesGoesIntoFiles) {
     {"id": "back", "layer": "Linear", "outputs": 3}, {"id": "loss", "layer": "MeanSquaredError"}, {"id": "flat", "layer": "Flatten"}],
     "edges": [["x", "fc"], ["fc", "grid"], ["grid", "flat"], ["flat", "back"], ["back", "loss"], ["goal", "loss.target"]]})");
   const auto run = workshop.train(project, "run");
-  TrainedRun trained(cpuBackend(), {.run = run.folder});
-  EXPECT_THAT(trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"}).columns,
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  EXPECT_THAT(trained.predict({.files = {workshop.path() / "val.csv"}, .out = workshop.path() / "out.csv"}).columns,
               testing::ElementsAre("x'__0", "x'__1", "x'__2"));
+}
+
+// A loss is that of the sample by itself, whatever batch it was computed in, and the truth is what the file says.
+TEST(Prediction, TellsTruthAndLossOfEachSample) {
+  const Workshop workshop("predict-loss");
+  workshop.write("train.y.classes.txt", "red\ngreen\nblue\n");
+  const auto run = workshop.train(perceptron(), "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const Predictions said = trained.predict({.files = {workshop.path() / "val.csv"}, .keep = 20});
+  EXPECT_EQ(said.samples, 21);
+  EXPECT_TRUE(said.columns.empty()) << "no CSV was asked for";
+  EXPECT_EQ(said.step, Checkpoint(trained.run().checkpoint()).step());
+  EXPECT_GT(said.step, 0);
+  ASSERT_EQ(said.kept.size(), 20u);
+  ASSERT_EQ(said.outputs.size(), 1u);
+  EXPECT_EQ(said.outputs[0].kind, OutputKind::classes);
+  EXPECT_THAT(said.outputs[0].classes, testing::ElementsAre("red", "green", "blue"));
+  for (const PredictedSample& sample : said.kept) {
+    ASSERT_EQ(sample.outputs[0].truth.size(), 1u);
+    const auto truth = static_cast<std::size_t>(sample.outputs[0].truth[0]);
+    ASSERT_TRUE(sample.loss);
+    EXPECT_NEAR(*sample.loss, -std::log(sample.outputs[0].values[truth]), 1e-4);
+  }
+  const std::vector<ClassShare> shares = classShares(said.outputs[0], said.kept[0].outputs[0].values);
+  ASSERT_EQ(shares.size(), 3u);
+  EXPECT_GE(shares[0].share, shares[1].share);
+  const Predictions read = predictionsFromJson(Json::parse(toJson(said).dump()));
+  EXPECT_EQ(toJson(read), toJson(said));
+}
+
+TEST(Prediction, NeedsNoTargetAndFindsColumnsByName) {
+  const Workshop workshop("predict-columns");
+  const auto run = workshop.train(perceptron(), "run");
+  workshop.write("as_trained.csv", "x__0,x__1,x__2,y:label\n2,0,0.5,0\n");
+  workshop.write("others.csv", "age,x__0,x__1,x__2,price\n31,2,0,0.5,8\n");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const auto asTrained = trained.predict({.files = {workshop.path() / "as_trained.csv"}, .keep = 1});
+  const auto others = trained.predict({.files = {workshop.path() / "others.csv"}, .keep = 1});
+  EXPECT_EQ(others.kept[0].outputs[0].values, asTrained.kept[0].outputs[0].values);
+  EXPECT_TRUE(others.kept[0].outputs[0].truth.empty());
+  EXPECT_FALSE(others.kept[0].loss);
+}
+
+TEST(Prediction, OfPicturesIsASampleEach) {
+  const Workshop workshop("predict-pictures");
+  std::string index = "x:image,y:label\n";
+  std::vector<std::filesystem::path> files;
+  for (int i = 0; i < 16; ++i) {
+    const std::string name = fmt::format("a, {}.png", i);
+    std::vector<std::byte> pixels(9, std::byte(i % 2 ? 250 - i : i));
+    writePng(workshop.path() / name, pixels, {1, 3, 3});
+    files.push_back(workshop.path() / name);
+    index += fmt::format("\"{}\",{}\n", name, i % 2);
+  }
+  workshop.write("train.csv", index);
+  Json project = perceptron(false);
+  project["networks"]["main"]["nodes"][0]["shape"] = {1, 3, 3};
+  project["datasets"].erase("validation");
+  project["datasets"]["training"]["prepare"] = Json::parse(R"([{"step": "Scale", "by": 0.00392156862745098}])");
+  project["training"]["epochs"] = 40;
+  const auto run = workshop.train(project, "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const Predictions said =
+      trained.predict({.files = {files[3], files[4]}, .out = workshop.path() / "o.csv", .keep = 9});
+  ASSERT_EQ(said.kept.size(), 2u);
+  EXPECT_EQ(said.kept[0].source, files[3].string());
+  EXPECT_EQ(classShares(said.outputs[0], said.kept[0].outputs[0].values)[0].name, "1");
+  EXPECT_EQ(classShares(said.outputs[0], said.kept[1].outputs[0].values)[0].name, "0");
+  EXPECT_THAT(lines(readFile(workshop.path() / "o.csv"))[1], testing::StartsWith('"' + files[3].string() + "\",0."));
+  const auto refusal = [&](std::vector<std::filesystem::path> named) -> std::string {
+    try {
+      trained.predict({.files = std::move(named)});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(refusal({files[0], workshop.path() / "train.csv"}), HasSubstr("1 of 2 files"));
+  EXPECT_THAT(refusal({workshop.path() / "none.png"}), HasSubstr("no such file"));
+}
+
+// A target that was scaled for training comes back in the unit of its column.
+TEST(Prediction, OfNumbersIsInTheirUnit) {
+  const Workshop workshop("predict-unit");
+  std::string text = "x,y\n";
+  for (int i = 0; i < 64; ++i) text += fmt::format("{},{}\n", i / 32.0 - 1, 200000 + 3000 * i);
+  workshop.write("train.csv", text);
+  Json project = perceptron(false);
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "x", "layer": "Input", "shape": [1]}, {"id": "fc", "layer": "Linear", "outputs": 1},
+    {"id": "y", "layer": "Input", "shape": [1]}, {"id": "loss", "layer": "MeanSquaredError"}],
+    "edges": [["x", "fc"], ["fc", "loss"], ["y", "loss.target"]]})");
+  project["datasets"].erase("validation");
+  project["datasets"]["training"]["prepare"] = Json::parse(R"([{"step": "Normalise", "variable": "y"}])");
+  project["training"]["epochs"] = 60;
+  const auto run = workshop.train(project, "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const Predictions said = trained.predict({.files = {workshop.path() / "train.csv"}, .keep = 64});
+  for (const PredictedSample& sample : said.kept) {
+    EXPECT_EQ(sample.outputs[0].truth[0], 200000 + 3000 * static_cast<float>(sample.sample));
+    EXPECT_NEAR(sample.outputs[0].values[0], sample.outputs[0].truth[0], 4000);
+  }
+}
+
+TEST(TrainedRuns, WithoutABestCheckpointMeanTheLast) {
+  const Workshop workshop("trained-which");
+  const auto run = workshop.train(perceptron(), "run");
+  EXPECT_EQ(TrainedRun(run.folder).which(), Which::best);
+  EXPECT_EQ(TrainedRun(run.folder, whichWeights("last")).which(), Which::last);
+  EXPECT_THROW(whichWeights("newest"), Error);
+  std::filesystem::remove(run.folder.checkpoints() / "best.json");
+  const TrainedRun trained(run.folder);
+  EXPECT_EQ(trained.which(), Which::last);
+  EXPECT_EQ(trained.networkName(), "main");
+  EXPECT_EQ(trained.weights().size(), 4u);
 }
 
 TEST(TrainedRuns, SayWhatIsMissing) {
   const Workshop workshop("trained-missing");
   const auto message = [&](const std::string& name) -> std::string {
     try {
-      TrainedRun trained(cpuBackend(), {.run = {workshop.path() / name}});
+      TrainedNetwork trained(cpuBackend(), {.run = {workshop.path() / name}});
     } catch (const Error& error) {
       return error.what();
     }

@@ -106,7 +106,7 @@ TEST(SeveralUpdates, AGanTrains) {
   for (const double loss : generator) EXPECT_TRUE(std::isfinite(loss));
   EXPECT_THAT(run.of("step")[0].body["metrics"], testing::Contains(testing::_));
   EXPECT_TRUE(run.of("step")[0].body["metrics"].contains("real_loss")) << "several losses are also told by name";
-  TrainedRun trained(cpuBackend(), {.run = run.folder, .which = Which::last});
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder, .which = Which::last});
   // Real and fake are told apart far less surely than at the start by a discriminator that has seen both.
   const double real = run.series("step", "real_loss").back(), fake = run.series("step", "fake_loss").back();
   EXPECT_GT(real + fake, 0.3) << "the discriminator has not won";

@@ -126,7 +126,7 @@ TEST(TensorProbe, ComputesWithTheWeightsOfARun) {
   const TensorAnswer wider = probe.look({.pin = pin("more"), .run = run.folder.path});
   EXPECT_EQ(wider.matched + 2, wider.parameters);
   EXPECT_THAT(sentence([&] { probe.look({.pin = pin("fc1"), .run = workshop.path() / "none"}); }),
-              HasSubstr("has no checkpoint"));
+              HasSubstr("is no run"));
 }
 
 TEST(TensorProbe, FindsWiresInsideUnitsAndRepeats) {

@@ -67,7 +67,7 @@ TEST(Trainer, ValidationIsTheMeanOverAllSamples) {
   Json project = perceptron();
   const auto parts = workshop.train(project, "parts");
   Backend& backend = cpuBackend();
-  TrainedRun trained(backend, {.run = parts.folder, .which = Which::last});
+  TrainedNetwork trained(backend, {.run = parts.folder, .which = Which::last});
   const Measured inParts = trained.evaluate("");
   EXPECT_EQ(inParts.samples, 21);
   EXPECT_NEAR(inParts.loss, parts.series("validation", "loss").back(), 1e-7);
@@ -75,7 +75,7 @@ TEST(Trainer, ValidationIsTheMeanOverAllSamples) {
   Json description = parseJson(readFile(parts.folder.runFile()), "run.json");
   description["project"]["training"]["batch"] = 50;
   writeFileAtomically(parts.folder.runFile(), formatJson(description));
-  TrainedRun whole(backend, {.run = parts.folder, .which = Which::last});
+  TrainedNetwork whole(backend, {.run = parts.folder, .which = Which::last});
   EXPECT_NEAR(whole.evaluate("").loss, inParts.loss, 1e-6);
   EXPECT_NEAR(whole.evaluate("").metrics[0].second, inParts.metrics[0].second, 1e-6);
 }
@@ -185,7 +185,7 @@ TEST(Trainer, KeepsTheBestByTheMonitor) {
   EXPECT_EQ(run.result.best->value, highest);
   const auto first = std::find(accuracy.begin(), accuracy.end(), highest) - accuracy.begin();
   EXPECT_EQ(run.result.best->step, (first + 1) * 4) << "the first that is so good";
-  TrainedRun best(cpuBackend(), {.run = run.folder});
+  TrainedNetwork best(cpuBackend(), {.run = run.folder});
   EXPECT_NEAR(best.evaluate("").metrics[0].second, highest, 1e-6) << "and the file holds those weights";
   project["training"]["monitor"] = "fc1";
   EXPECT_THAT(workshop.failure(project, "wrong").what(), HasSubstr("\"accuracy\""));

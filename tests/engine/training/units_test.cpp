@@ -86,11 +86,11 @@ TEST(Units, AreEvaluatedAndPredictedWith) {
   project["networks"]["main"]["nodes"].push_back({{"id", "features"}, {"layer", "Output"}});
   project["networks"]["main"]["edges"].push_back({"narrow", "features"});
   const auto run = workshop.train(project, "run");
-  TrainedRun trained(cpuBackend(), {.run = run.folder, .which = Which::last});
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder, .which = Which::last});
   const Measured measured = trained.evaluate("");
   EXPECT_DOUBLE_EQ(measured.loss, run.series("validation", "loss").back());
-  const auto result = trained.predict({.csv = workshop.path() / "val.csv", .out = workshop.path() / "out.csv"});
-  EXPECT_EQ(result.rows, 21);
+  const auto result = trained.predict({.files = {workshop.path() / "val.csv"}, .out = workshop.path() / "out.csv"});
+  EXPECT_EQ(result.samples, 21);
   // What feeds the loss, and what a person marked.
   EXPECT_THAT(result.columns, testing::ElementsAre("y'__0", "y'__1", "y'__2", "features'__0", "features'__1"));
 }

@@ -1,0 +1,67 @@
+#pragma once
+// What a trained network says of samples: the answer of a prediction, for the program that computed it and for the one
+// that shows it.
+//
+// As JSON: {"checkpoint", "step", "samples", "columns": ["y'__0", ...],
+//   "outputs": [{"name": "y'", "target": "y", "kind": "classes", "shape": [10], "classes": ["cat", ...]?}],
+//   "rows": [{"sample": 0, "source": "a.png"?, "loss": 0.1?, "outputs": [{"values": [...], "truth": [...]?}]}]}
+// Numbers by numberToJson().
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/json.h"
+#include "engine/base/shape.h"
+
+namespace loom {
+
+struct OutputKind {
+  enum Kind {
+    numbers,  // in the unit of the target's column
+    classes,  // a share for each class
+    chance    // of class 1 of two, by each value
+  };
+};
+
+struct PredictedOutput {
+  std::string name;    // "y'": the target and an apostrophe, else the node and one
+  std::string target;  // the variable that it was trained towards; empty where it is none of the dataset's
+  OutputKind::Kind kind = OutputKind::numbers;
+  Shape shape;                       // of one sample
+  std::vector<std::string> classes;  // their words; empty where they have none
+};
+
+struct PredictedSample {
+  struct Output {
+    std::vector<float> values;
+    std::vector<float> truth;  // as the dataset has it: a class's number, or numbers in their unit; empty = not known
+  };
+  std::int64_t sample = 0;  // from 0
+  std::string source;       // the file, where each is a sample of its own
+  std::vector<Output> outputs;
+  std::optional<double> loss;  // of this sample by itself
+};
+
+struct Predictions {
+  std::string checkpoint;
+  std::int64_t step = 0, samples = 0;
+  std::vector<std::string> columns;  // that were added to the CSV
+  std::vector<PredictedOutput> outputs;
+  std::vector<PredictedSample> kept;  // of all samples the first ones, as many as were asked for
+};
+
+struct ClassShare {
+  std::string name;
+  double share = 0;  // 0 ... 1
+};
+// Of an output with classes or a chance, the most likely first; empty for numbers.
+std::vector<ClassShare> classShares(const PredictedOutput& output, const std::vector<float>& values);
+// "cat", or the number where class `index` has no word.
+std::string className(const PredictedOutput& output, std::int64_t index);
+
+Json toJson(const Predictions& predictions);
+// Throws Error(badData) for what toJson() does not write.
+Predictions predictionsFromJson(const Json& json);
+
+}  // namespace loom

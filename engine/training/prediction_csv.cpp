@@ -1,0 +1,105 @@
+#include "engine/training/prediction_csv.h"
+
+#include <fmt/core.h>
+
+#include "engine/data/csv_cells.h"
+
+namespace loom {
+namespace {
+
+constexpr std::int64_t kMostColumns = 1000;
+
+// NumPy's format 1.0: float32, row-major.
+void writeNpy(const std::filesystem::path& path, const Shape& shape, std::span<const float> values) {
+  std::string extents;
+  for (const std::int64_t extent : shape) extents += fmt::format("{}, ", extent);
+  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}), }}", extents);
+  header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+  writeFileAtomically(path, [&](const Append& append) {
+    append("\x93NUMPY\x01\x00", 8);
+    append(&length, sizeof length);
+    append(header.data(), header.size());
+    append(values.data(), values.size_bytes());
+  });
+}
+
+}  // namespace
+
+// The text of one record after another, as it stands in the file.
+class PredictionCsv::Records {
+ public:
+  explicit Records(const std::filesystem::path& csv)
+      : m_file(csv), m_at(m_file.text().data()), m_end(m_at + m_file.text().size()) {
+    if (m_file.text().starts_with("\xEF\xBB\xBF")) m_at += 3;
+  }
+  std::string_view next() {
+    while (const char* behind = skipBlankLine(m_at, m_end)) m_at = behind;
+    const char* const begin = m_at;
+    std::string scratch;
+    while (m_at < m_end && !takeCell(m_at, m_end, scratch).last) {
+    }
+    std::string_view record(begin, static_cast<std::size_t>(m_at - begin));
+    while (!record.empty() && (record.back() == '\n' || record.back() == '\r')) record.remove_suffix(1);
+    return record;
+  }
+
+ private:
+  MappedFile m_file;
+  const char* m_at;
+  const char* m_end;
+};
+
+bool goesIntoFiles(const Shape& shape) {
+  return shape.rank() > 1 || shape.elements() > kMostColumns;
+}
+
+std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& outputs) {
+  std::vector<std::string> columns;
+  for (const PredictedOutput& output : outputs) {
+    const std::int64_t values = output.shape.elements();
+    if (goesIntoFiles(output.shape) || values == 1)
+      columns.push_back(output.name);
+    else
+      for (std::int64_t i = 0; i < values; ++i) columns.push_back(fmt::format("{}__{}", output.name, i));
+  }
+  return columns;
+}
+
+PredictionCsv::PredictionCsv(const std::filesystem::path& read, const std::filesystem::path& out,
+                             const std::vector<PredictedOutput>& outputs)
+    : m_records(std::make_unique<Records>(read)),
+      m_outputs(outputs),
+      m_files(out.parent_path() / (out.stem().string() + "_files")) {
+  for (const PredictedOutput& output : outputs)
+    if (goesIntoFiles(output.shape)) std::filesystem::create_directories(m_files);
+}
+
+PredictionCsv::~PredictionCsv() = default;
+
+void PredictionCsv::header(const Append& append) {
+  std::string text(m_records->next());
+  for (const std::string& column : predictedColumns(m_outputs)) text += "," + column;
+  text += "\n";
+  append(text.data(), text.size());
+}
+
+void PredictionCsv::row(const Append& append, std::span<const std::span<const float>> values) {
+  std::string text(m_records->next());
+  for (std::size_t i = 0; i < m_outputs.size(); ++i) {
+    const PredictedOutput& output = m_outputs[i];
+    if (goesIntoFiles(output.shape)) {
+      const std::string name = fmt::format("{}_{:08}.npy", output.name.substr(0, output.name.size() - 1), m_rows);
+      writeNpy(m_files / name, output.shape, values[i]);
+      text += "," + (m_files.filename() / name).string();
+    } else {
+      for (const float value : values[i]) text += fmt::format(",{}", value);
+    }
+  }
+  text += "\n";
+  ++m_rows;
+  append(text.data(), text.size());
+}
+
+}  // namespace loom
