@@ -20,6 +20,25 @@ constexpr std::size_t kLargestHeader = std::size_t{100} << 20;  // as the format
 constexpr const char* kHashKey =
     "data_xxh64";  // what earlier programs wrote as "data_hash" was another one, which nobody computes now
 
+constexpr const char* kHeaderHashKey = "header_xxh64";
+constexpr std::size_t kHashDigits = 16;
+
+// Where the digits of the header's own hash stand in it. Quotes within a name are escaped, so only the key reads so.
+std::size_t headerHashAt(std::string_view header) {
+  const std::string key = fmt::format("\"{}\":\"", kHeaderHashKey);
+  const std::size_t at = header.find(key);
+  return at == std::string_view::npos || at + key.size() + kHashDigits > header.size() ? std::string_view::npos
+                                                                                       : at + key.size();
+}
+
+// With zeros in its place.
+std::string headerHash(std::string header, std::size_t at) {
+  header.replace(at, kHashDigits, kHashDigits, '0');
+  Hash64 hash;
+  hash.add(header.data(), header.size());
+  return fmt::format("{:016x}", hash.value());
+}
+
 std::uint64_t hashTensors(const std::vector<TensorFile::Tensor>& tensors) {
   Hash64 hash;
   for (const TensorFile::Tensor& tensor : tensors) hash.add(tensor.values.data(), tensor.values.size_bytes());
@@ -69,6 +88,7 @@ std::vector<float> asFloats(const std::byte* data, std::size_t count, std::strin
 }  // namespace
 
 void TensorFile::write(const std::filesystem::path& path, const std::vector<Tensor>& tensors, Metadata metadata) {
+  metadata[kHeaderHashKey] = std::string(kHashDigits, '0');
   metadata[kHashKey] = fmt::format("{:016x}", hashTensors(tensors));
   Json header = {{"__metadata__", Json(metadata)}};
   std::uint64_t offset = 0;
@@ -79,6 +99,8 @@ void TensorFile::write(const std::filesystem::path& path, const std::vector<Tens
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((8 - text.size() % 8) % 8, ' ');  // the data begins aligned
+  const std::size_t hashAt = headerHashAt(text);
+  text.replace(hashAt, kHashDigits, headerHash(text, hashAt));
   const std::uint64_t length = text.size();
   writeFileAtomically(path, [&](const Append& append) {
     append(&length, sizeof length);
@@ -103,6 +125,10 @@ TensorFile::TensorFile(const std::filesystem::path& path) : m_file(path) {
   const std::string_view text = m_file.text().substr(sizeof length, length);
   const Json header = Json::parse(text, nullptr, false);
   if (!header.is_object()) refuse("its header is not JSON");
+  if (const std::size_t at = headerHashAt(text); at != std::string_view::npos) {
+    const std::string found = headerHash(std::string(text), at), written(text.substr(at, kHashDigits));
+    if (found != written) refuse(fmt::format("its header has the hash {}, but {} was written", found, written));
+  }
   const std::span<const std::byte> data = bytes.subspan(sizeof length + length);
 
   struct Described {

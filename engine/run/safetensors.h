@@ -1,8 +1,8 @@
 #pragma once
 // Tensors in a file as Hugging Face's safetensors defines it: 8 bytes little-endian length of a JSON header, the header
 // ("name": {"dtype", "shape", "data_offsets"}, "__metadata__": {text: text}), the data. Other tools open our
-// checkpoints as they are. We add "data_xxh64", the hash of the data, to the metadata, so that a file which was damaged
-// on its way is told from a whole one.
+// checkpoints as they are. We add "data_xxh64", the hash of the data, and "header_xxh64", that of the header with this
+// hash as zeros, to the metadata, so that a file which was damaged in any bit is told from a whole one.
 #include <filesystem>
 #include <map>
 #include <span>

@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kPositionKey = "gradloom";
 constexpr const char* kKeptFile = "kept.json";
+constexpr const char* kDamaged = ".damaged";
 
 std::string fileName(std::int64_t step) {
   return fmt::format("step-{:08}.safetensors", step);
@@ -18,19 +19,39 @@ const char* pointerFile(Which which) {
   return which == Which::last ? "last.json" : "best.json";
 }
 
-// The file name in last.json or best.json; empty when there is none or it cannot be read.
-std::string pointed(const RunFolder& folder, Which which) {
-  const std::filesystem::path path = folder.checkpoints() / pointerFile(which);
-  if (!std::filesystem::exists(path)) return {};
-  const Json pointer = Json::parse(readFile(path, 1 << 20), nullptr, false);
-  if (!pointer.is_object() || !pointer.contains("file") || !pointer["file"].is_string()) return {};
+// What stands in last.json, best.json or kept.json; null when it is not there or is no JSON.
+Json readNames(const RunFolder& folder, const char* file) {
+  const std::filesystem::path path = folder.checkpoints() / file;
+  if (!std::filesystem::exists(path)) return nullptr;
+  Json names = Json::parse(readFile(path, 16 << 20), nullptr, false);
+  return names.is_discarded() ? Json() : names;
+}
+
+// The file name under a key of last.json or best.json; empty when there is none.
+std::string named(const Json& pointer, const char* key) {
+  if (!pointer.is_object() || !pointer.contains(key) || !pointer[key].is_string()) return {};
   // A name only: a pointer must not lead out of the folder.
-  return std::filesystem::path(pointer["file"].get<std::string>()).filename().string();
+  return std::filesystem::path(pointer[key].get<std::string>()).filename().string();
 }
 
 bool isCheckpoint(const std::filesystem::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with("step-") && name.ends_with(".safetensors");
+}
+
+// Whether a checkpoint of the run was on disk at any time: files say so, else the log does.
+bool everWritten(const RunFolder& folder) {
+  std::error_code none;
+  for (const auto& item : std::filesystem::directory_iterator(folder.checkpoints(), none)) {
+    const std::string name = item.path().filename().string();
+    if (name.find(".partial-") == std::string::npos && (name.starts_with("step-") || name.ends_with(".json")))
+      return true;
+  }
+  EventReader log(folder.eventsFile());
+  for (std::vector<Event> some = log.read(); !some.empty(); some = log.read())
+    for (const Event& event : some)
+      if (event.kind == "checkpoint") return true;
+  return false;
 }
 
 }  // namespace
@@ -93,16 +114,21 @@ std::size_t Checkpoint::restoreMatching(ParameterStore& store) const {
 }
 
 std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which,
-                                                    std::vector<std::string>* refused) {
+                                                    std::vector<RefusedCheckpoint>* refused) {
   std::error_code none;
   if (!std::filesystem::is_directory(folder.checkpoints(), none)) return {};
   std::vector<std::filesystem::path> candidates;
-  if (const std::string name = pointed(folder, which); !name.empty()) candidates.push_back(folder.checkpoints() / name);
+  if (const std::string name = named(readNames(folder, pointerFile(which)), "file"); !name.empty())
+    candidates.push_back(folder.checkpoints() / name);
   if (which == Which::last) {
     std::vector<std::filesystem::path> others;
-    for (const auto& item : std::filesystem::directory_iterator(folder.checkpoints()))
+    std::error_code fault;
+    for (const auto& item : std::filesystem::directory_iterator(folder.checkpoints(), fault))
       if (isCheckpoint(item.path()) && std::find(candidates.begin(), candidates.end(), item.path()) == candidates.end())
         others.push_back(item.path());
+    if (fault)
+      throwError(ErrorCode::inputOutput, "cannot read {}: {}; see that it can be read and try again",
+                 folder.checkpoints().string(), fault.message());
     // Step numbers have eight digits and more: the longer name is the later step.
     std::sort(others.begin(), others.end(), [](const auto& a, const auto& b) {
       const std::string x = a.filename().string(), y = b.filename().string();
@@ -111,29 +137,69 @@ std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Whi
     candidates.insert(candidates.end(), others.begin(), others.end());
   }
   for (const std::filesystem::path& candidate : candidates) {
+    if (!std::filesystem::exists(std::filesystem::symlink_status(candidate, none))) continue;
     try {
       const Checkpoint whole(candidate);
       return candidate;
     } catch (const Error& error) {
       if (error.code() == ErrorCode::newerVersion) throw;
-      if (refused) refused->push_back(error.what());
+      if (error.code() != ErrorCode::badData)
+        throwError(ErrorCode::inputOutput,
+                   "{}. It may be whole: see that it can be read and try again, or move it out of its folder to go on "
+                   "without it",
+                   error.what());
+      if (refused) refused->push_back({candidate, error.what()});
     }
   }
   return {};
+}
+
+Continuation continuationOf(const RunFolder& folder) {
+  Continuation found;
+  std::vector<RefusedCheckpoint> refused;
+  std::error_code none;
+  found.checkpoint = findCheckpoint(folder, Which::last, &refused);
+  for (const RefusedCheckpoint& each : refused) found.warnings.push_back(each.reason);
+  if (!found.checkpoint) {
+    if (everWritten(folder))
+      throwError(ErrorCode::badData,
+                 "checkpoints of this run were written, but none in {} can be read: {}. Bring one back and resume "
+                 "again, or start a new run",
+                 folder.checkpoints().string(), refused.empty() ? "none is there" : refused.front().reason);
+    found.warnings.push_back("the run has no checkpoint yet: it begins anew");
+    return found;
+  }
+  // The run comes by their steps again, and must not write over them.
+  for (const RefusedCheckpoint& each : refused) {
+    std::filesystem::path aside = each.file;
+    aside += kDamaged;
+    for (int number = 2; std::filesystem::exists(aside); ++number)
+      aside = fmt::format("{}{}-{}", each.file.string(), kDamaged, number);
+    std::filesystem::rename(each.file, aside, none);  // where that cannot be, nothing can be written over it either
+  }
+  return found;
 }
 
 CheckpointKeeper::CheckpointKeeper(const RunFolder& folder) : m_folder(folder) {
   std::error_code fault;
   std::filesystem::create_directories(folder.checkpoints(), fault);
   if (fault) throwErrno(fault.value(), "make the folder", folder.checkpoints());
-  m_last = pointed(folder, Which::last);
-  m_best = pointed(folder, Which::best);
-  if (const auto path = folder.checkpoints() / kKeptFile; std::filesystem::exists(path)) {
-    const Json kept = Json::parse(readFile(path, 16 << 20), nullptr, false);
-    if (kept.is_array())
-      for (const Json& name : kept)
-        if (name.is_string()) m_kept.insert(name.get<std::string>());
-  }
+  const auto read = [&](const char* file) {
+    const Json names = readNames(folder, file);
+    if (names.is_null() && std::filesystem::exists(folder.checkpoints() / file)) m_allKnown = false;
+    return names;
+  };
+  const Json last = read(pointerFile(Which::last));
+  m_last = named(last, "file");
+  m_before = named(last, "before");
+  m_best = named(read(pointerFile(Which::best)), "file");
+  if (const Json kept = read(kKeptFile); kept.is_array())
+    for (const Json& name : kept)
+      if (name.is_string()) m_kept.insert(name.get<std::string>());
+}
+
+void CheckpointKeeper::goOnFrom(const std::filesystem::path& checkpoint) {
+  m_last = checkpoint.filename().string();
 }
 
 CheckpointKeeper::Written CheckpointKeeper::write(const Snapshot& snapshot, bool last,
@@ -143,7 +209,8 @@ CheckpointKeeper::Written CheckpointKeeper::write(const Snapshot& snapshot, bool
   for (const Snapshot::Tensor& tensor : snapshot.tensors) tensors.push_back({tensor.name, tensor.shape, tensor.values});
   TensorFile::write(m_folder.checkpoints() / name, tensors,
                     {{"format", "gradloom"}, {kPositionKey, snapshot.position.dump()}});
-  const Json pointer = {{"file", name}, {"step", snapshot.step}};
+  m_written.insert(name);
+  Json pointer = {{"file", name}, {"step", snapshot.step}};
   if (keep && m_kept.insert(name).second)
     writeFileAtomically(m_folder.checkpoints() / kKeptFile,
                         formatJson(Json(std::vector<std::string>(m_kept.begin(), m_kept.end()))));
@@ -154,6 +221,8 @@ CheckpointKeeper::Written CheckpointKeeper::write(const Snapshot& snapshot, bool
     m_best = name;
   }
   if (last) {
+    if (m_last != name) m_before = m_last;
+    if (!m_before.empty()) pointer["before"] = m_before;
     writeFileAtomically(m_folder.checkpoints() / pointerFile(Which::last), formatJson(pointer));
     m_last = name;
   }
@@ -167,7 +236,8 @@ void CheckpointKeeper::removeUnnamed() {
   for (const auto& item : std::filesystem::directory_iterator(m_folder.checkpoints(), ignored)) {
     const std::string name = item.path().filename().string();
     const bool leftOver = name.find(".partial-") != std::string::npos;  // of a process that was killed while it wrote
-    if (leftOver || (isCheckpoint(item.path()) && name != m_last && name != m_best && !m_kept.count(name)))
+    const bool named = name == m_last || name == m_before || name == m_best || m_kept.count(name);
+    if (leftOver || (isCheckpoint(item.path()) && !named && (m_allKnown || m_written.count(name))))
       doomed.push_back(item.path());
   }
   for (const std::filesystem::path& path : doomed) std::filesystem::remove(path, ignored);

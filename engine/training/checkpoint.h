@@ -1,7 +1,8 @@
 #pragma once
 // The state of a run in one file, checkpoints/step-00000128.safetensors: weights and states under their names,
 // optimizer slots as "conv1/weight#momentum", and the position in the data and the run as JSON in the metadata.
-// last.json and best.json name the newest and the best one: {"file", "step", "metric", "value"}.
+// last.json and best.json name the newest and the best one: {"file", "step", "metric", "value"}; last.json also the one
+// "before" the newest.
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -52,15 +53,33 @@ class Checkpoint {
 
 enum class Which { last, best };
 
-// The checkpoint that last.json or best.json names, if it is whole; else, for `last`, the newest whole one in the
-// folder. Files that are not whole are passed over and told in `refused`. Nothing when there is none.
-std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which,
-                                                    std::vector<std::string>* refused = nullptr);
+struct RefusedCheckpoint {
+  std::filesystem::path file;
+  std::string reason;
+};
 
-// Writes checkpoints and removes what nothing names any more: the last, the best and those to keep stay.
+// The checkpoint that last.json or best.json names, if it is whole; else, for `last`, the newest whole one in the
+// folder. Files that are damaged are passed over and told in `refused`; one that is there and cannot be read now may be
+// whole, so it is an Error(inputOutput). Nothing when there is none.
+std::optional<std::filesystem::path> findCheckpoint(const RunFolder& folder, Which which,
+                                                    std::vector<RefusedCheckpoint>* refused = nullptr);
+
+// From what a run goes on.
+struct Continuation {
+  std::optional<std::filesystem::path> checkpoint;  // none where none was ever written: the run begins anew
+  std::vector<std::string> warnings;
+};
+// Damaged checkpoints that are newer than the one it answers are set aside beside it, as "*.damaged", and never
+// removed. Throws Error(badData) where checkpoints were written and none of them is whole, Error(inputOutput) as above;
+// nothing is changed then.
+Continuation continuationOf(const RunFolder& folder);
+
+// Writes checkpoints and removes what nothing names any more: the last, the one before it, the best and those to keep
+// stay. Where a file that names some cannot be understood, only those go that this keeper wrote.
 class CheckpointKeeper {
  public:
   explicit CheckpointKeeper(const RunFolder& folder);
+  void goOnFrom(const std::filesystem::path& checkpoint);  // it is the newest one now, whatever last.json names
   struct Written {
     std::string file;  // relative to the run's folder
     std::int64_t step;
@@ -72,8 +91,9 @@ class CheckpointKeeper {
  private:
   void removeUnnamed();
   RunFolder m_folder;
-  std::string m_last, m_best;
-  std::set<std::string> m_kept;
+  std::string m_last, m_before, m_best;
+  std::set<std::string> m_kept, m_written;
+  bool m_allKnown = true;  // what was there before is named by files that could be read
 };
 
 }  // namespace loom

@@ -226,9 +226,8 @@ void TrainingSession::resume() {
   m_position.nextValidation = m_settings.validateEvery;
   m_position.nextKept = m_settings.checkpointEvery.value_or(0);
   if (m_options.resume && first()) {
-    std::vector<std::string> refused;
-    const auto path = findCheckpoint(m_options.run, Which::last, &refused);
-    for (const std::string& reason : refused) tell("warning", {{"message", reason}, {"code", "checkpoint"}});
+    const auto [path, warnings] = continuationOf(m_options.run);
+    for (const std::string& warning : warnings) tell("warning", {{"message", warning}, {"code", "checkpoint"}});
     if (path) {
       const Checkpoint checkpoint(*path);
       for (const std::string& slot : checkpoint.restore(m_store))
@@ -238,9 +237,8 @@ void TrainingSession::resume() {
       m_position.updates.resize(m_updates.size());
       m_writtenStep = m_position.step;
       m_lastCheckpoint = *path;
+      m_keeper->goOnFrom(*path);
       if (const auto best = findCheckpoint(m_options.run, Which::best)) m_bestCheckpoint = *best;
-    } else {
-      tell("warning", {{"message", "the run has no checkpoint yet: it begins anew"}, {"code", "checkpoint"}});
     }
   }
   beginWithWeights(m_writtenStep < 0);

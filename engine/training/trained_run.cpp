@@ -13,7 +13,7 @@ Which whichWeights(std::string_view word) {
 }
 
 TrainedRun::TrainedRun(RunFolder run, Which which) : m_run(std::move(run)), m_which(which) {
-  std::vector<std::string> refused;
+  std::vector<RefusedCheckpoint> refused;
   auto path = findCheckpoint(m_run, which, &refused);
   if (!path && which != Which::last) {
     m_which = Which::last;
@@ -22,7 +22,7 @@ TrainedRun::TrainedRun(RunFolder run, Which which) : m_run(std::move(run)), m_wh
   if (!path) {
     description();  // throws where it is no run at all
     throwError(ErrorCode::missingFile, "the run {} has no checkpoint to load{}", m_run.path.string(),
-               refused.empty() ? std::string("; train it first") : ": " + refused.front());
+               refused.empty() ? std::string("; train it first") : ": " + refused.front().reason);
   }
   m_path = std::move(*path);
 }

@@ -88,22 +88,45 @@ TEST_F(Checkpoints, OfAnotherNetworkAreRefused) {
   EXPECT_THAT(message({.name = "fc2/weight", .shape = Shape{3, 2}}), HasSubstr("fc2/weight"));
 }
 
-TEST_F(Checkpoints, TheLastTheBestAndTheKeptStay) {
+TEST_F(Checkpoints, TheLastTwoTheBestAndTheKeptStay) {
   CheckpointKeeper keeper(m_folder.run());
   keeper.write(snapshot(1), true, Json{{"value", 3}}, false);
   keeper.write(snapshot(2), true, {}, true);
   keeper.write(snapshot(3), true, Json{{"value", 2}}, false);
   keeper.write(snapshot(4), true, {}, false);
+  keeper.write(snapshot(5), true, {}, false);
   EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors",
-                                            "step-00000004.safetensors"));
+                                            "step-00000004.safetensors", "step-00000005.safetensors"));
   // A keeper of the next attempt knows them all.
   std::ofstream(m_folder.run().checkpoints() / "step-00000005.safetensors.partial-77") << "half";
   CheckpointKeeper(m_folder.run()).write(snapshot(6), true, {}, false);
   EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors",
-                                            "step-00000006.safetensors"));
+                                            "step-00000005.safetensors", "step-00000006.safetensors"));
   EXPECT_FALSE(std::filesystem::exists(m_folder.run().checkpoints() / "step-00000005.safetensors.partial-77"));
   EXPECT_EQ(findCheckpoint(m_folder.run(), Which::best)->filename(), "step-00000003.safetensors");
   EXPECT_EQ(findCheckpoint(m_folder.run(), Which::last)->filename(), "step-00000006.safetensors");
+}
+
+TEST_F(Checkpoints, TheOneBeforeTheNewestStaysWhereTheNewestIsTheBest) {
+  CheckpointKeeper keeper(m_folder.run());
+  for (const std::int64_t step : {1, 2, 3}) keeper.write(snapshot(step), true, Json{{"value", 4 - step}}, false);
+  keeper.write(snapshot(3), true, {}, false);  // the same step again is no other checkpoint
+  EXPECT_THAT(files(), UnorderedElementsAre("step-00000002.safetensors", "step-00000003.safetensors"));
+}
+
+// Nobody can tell which of the others were named by it.
+TEST_F(Checkpoints, WhereAPointerIsDamagedOnlyOnesOwnAreRemoved) {
+  {
+    CheckpointKeeper keeper(m_folder.run());
+    keeper.write(snapshot(1), true, Json{{"value", 3}}, false);
+    for (const std::int64_t step : {2, 3}) keeper.write(snapshot(step), true, {}, false);
+  }
+  std::ofstream(m_folder.run().checkpoints() / "best.json") << "";
+  CheckpointKeeper keeper(m_folder.run());
+  for (const std::int64_t step : {4, 5, 6}) keeper.write(snapshot(step), true, {}, false);
+  EXPECT_THAT(files(), UnorderedElementsAre("step-00000001.safetensors", "step-00000002.safetensors",
+                                            "step-00000003.safetensors", "step-00000005.safetensors",
+                                            "step-00000006.safetensors"));
 }
 
 TEST_F(Checkpoints, AreFoundWithoutAPointerAndOnlyWhenWhole) {
@@ -121,7 +144,7 @@ TEST_F(Checkpoints, AreFoundWithoutAPointerAndOnlyWhenWhole) {
   const std::string text = readFile(newest);
   for (std::size_t size = 0; size < text.size(); size += 7) {
     std::ofstream(newest, std::ios::binary) << text.substr(0, size);
-    std::vector<std::string> refused;
+    std::vector<RefusedCheckpoint> refused;
     ASSERT_EQ(findCheckpoint(m_folder.run(), Which::last, &refused)->filename(), "step-00000008.safetensors") << size;
     ASSERT_EQ(refused.size(), 1u);
   }

@@ -122,8 +122,13 @@ TEST(Resume, AValidationThatWasInterruptedIsMadeUpFor) {
 TEST(Resume, WithoutACheckpointBeginsAnew) {
   const Workshop workshop("resume-none", 50);
   const auto whole = workshop.train(elaborate(), "whole");
-  workshop.train(elaborate(), "run", stopAt(5));
-  std::filesystem::remove_all(workshop.path() / "run" / "checkpoints");  // as if killed before the first one
+  const auto first = workshop.train(elaborate(), "run", stopAt(5));
+  // As if killed before the first one.
+  std::filesystem::remove_all(first.folder.checkpoints());
+  std::string log;
+  for (const Event& event : first.events)
+    if (event.kind != "checkpoint") log += event.body.dump() + "\n";
+  workshop.write("run/events.jsonl", log);
   const auto second = workshop.train(elaborate(), "run", {.resume = true});
   EXPECT_FALSE(second.of("started")[1].body.contains("resumed_from"));
   EXPECT_THAT(second.of("warning")[0].body["message"].get<std::string>(), HasSubstr("begins anew"));
@@ -141,7 +146,45 @@ TEST(Resume, PassesOverACheckpointThatIsNotWhole) {
   const auto second = workshop.train(project, "run", {.resume = true});
   EXPECT_EQ(second.of("started")[1].body["resumed_from"], 12) << "the epoch's, which is kept";
   EXPECT_THAT(second.of("warning")[0].body["message"].get<std::string>(), HasSubstr("no whole checkpoint"));
+  EXPECT_TRUE(std::filesystem::exists(newestFile.string() + ".damaged")) << "it was refused, and is kept";
   expectSame(whole, second);
+}
+
+// What cannot be read now may be whole: a run that began anew would write over it.
+TEST(Resume, WithoutAReadableCheckpointIsRefusedAndLosesNone) {
+  const Workshop workshop("resume-unreadable", 50);
+  const auto whole = workshop.train(elaborate(), "whole");
+  const auto first = workshop.train(elaborate(), "run", stopAt(5));
+  std::vector<std::filesystem::path> files;
+  for (const auto& item : std::filesystem::directory_iterator(first.folder.checkpoints()))
+    if (item.path().extension() == ".safetensors") files.push_back(item.path());
+  const auto refusal = [&] { return workshop.failure(elaborate(), "run", nullptr, {.resume = true}); };
+  const std::filesystem::path away = workshop.path() / "away";
+  std::filesystem::create_directory(away);
+  for (const auto& file : files) {  // a link to where nothing is: it cannot be opened, whoever asks
+    std::filesystem::rename(file, away / file.filename());
+    std::filesystem::create_symlink(away / "unmounted" / file.filename(), file);
+  }
+  const Error unread = refusal();
+  EXPECT_EQ(unread.code(), ErrorCode::inputOutput);
+  EXPECT_THAT(unread.what(), AllOf(HasSubstr("cannot read"), HasSubstr("may be whole")));
+  for (const auto& file : files) std::filesystem::remove(file);
+  const Error gone = refusal();
+  EXPECT_EQ(gone.code(), ErrorCode::badData);
+  EXPECT_THAT(gone.what(), AllOf(HasSubstr("resume again"), HasSubstr("start a new run")));
+  for (const auto& file : files) {
+    std::string text = readFile(away / file.filename());
+    text[text.size() / 2] ^= 1;
+    std::ofstream(file, std::ios::binary) << text;
+  }
+  const Error damaged = refusal();
+  EXPECT_EQ(damaged.code(), ErrorCode::badData);
+  EXPECT_THAT(damaged.what(), AllOf(HasSubstr("no whole checkpoint"), HasSubstr("resume again")));
+  for (const auto& file : files) {
+    ASSERT_TRUE(std::filesystem::exists(file)) << "it was refused, and is kept";
+    std::filesystem::rename(away / file.filename(), file);
+  }
+  expectSame(whole, workshop.train(elaborate(), "run", {.resume = true}));
 }
 
 TEST(Resume, ARunThatIsDoneHasNothingToDo) {
