@@ -10,9 +10,12 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/run/run_folder.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 namespace {
+
+const QString kJobFile = QStringLiteral("/job.json"), kJobCopy = QStringLiteral("/job.copy.json");
 
 Json readObject(const QString& path) {
   QFile file(path);
@@ -105,12 +108,14 @@ void writeJobFile(const RunRecord& record, const JobFile& job) {
   if (job.gaveWay) file["gave_way"] = true;
   if (job.carry) file["carry"] = true;
   if (job.queued) file["place"] = job.place;
-  writeFileAtomically((job.folder + "/job.json").toStdString(), formatJson(file) + "\n");
+  const std::string text = formatJson(file) + "\n";
+  for (const QString& name : {kJobFile, kJobCopy}) writeFileAtomically((job.folder + name).toStdString(), text);
 }
 
 bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job = {.folder = folder};
-  const Json file = readObject(folder + "/job.json");
+  Json file = readObject(folder + kJobFile);
+  if (!file.contains("loom_job")) file = readObject(folder + kJobCopy);
   if (!file.contains("loom_job")) return false;
   if (record.id.isEmpty()) record.id = textOf(file, "id");
   record.name = textOf(file, "name");
@@ -134,6 +139,31 @@ bool readJobFile(const QString& folder, RunRecord& record, JobFile& job) {
   job.start = static_cast<int>(integerOf(file, "start"));
   job.accepted = file.contains("accepted") ? static_cast<int>(integerOf(file, "accepted")) : -1;
   return true;
+}
+
+JobFile jobFileOf(const RunStore& store, const RunRecord& run) {
+  RunRecord read;
+  JobFile job;
+  if (readJobFile(run.folder, read, job)) return job;
+  const RunMark* const mark = store.mark(run.folder);
+  if (mark && mark->host) {
+    job.host = *mark->host;
+    job.accepted = -1;
+  } else if (QFile::exists(run.folder + kJobFile) || QFile::exists(run.folder + kJobCopy)) {
+    throwError(ErrorCode::badData,
+               "{}{} is damaged, and nothing else tells on which machine this run is: bring the file back, or start a "
+               "new run",
+               run.folder.toStdString(), kJobFile.toStdString());
+  }
+  return job;
+}
+
+QString hostIdOf(const RunStore& store, const RunRecord& run) {
+  try {
+    return jobFileOf(store, run).host;
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 void readRunFile(const QString& folder, RunRecord& record) {

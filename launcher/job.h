@@ -1,5 +1,6 @@
 #pragma once
-// What is to be trained, and how a run folder remembers it: job.json beside run.json, written by the launcher alone.
+// What is to be trained, and how a run folder remembers it: job.json beside run.json, written by the launcher alone,
+// and the same once more as job.copy.json: what a run is on which host must not be lost with one file.
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
@@ -54,10 +55,17 @@ struct JobFile {
   int accepted = 0;  // the newest start that the host said it has: it is never sent there again; -1 = nobody noted it
 };
 
+class RunStore;
+
 void writeJobFile(const RunRecord& record, const JobFile& job);  // throws Error
 // False where there is none (a run that was started on the command line). Never throws: what it does not understand is
 // left out.
 bool readJobFile(const QString& folder, RunRecord& record, JobFile& job);
+// The same, with the store's word for the host where the folder has none. Throws Error(badData) where job.json is there
+// and damaged and nobody else tells where the run is: it may be training there.
+JobFile jobFileOf(const RunStore& store, const RunRecord& run);
+// The id of the host by the same words; empty for this machine, and where nobody tells.
+QString hostIdOf(const RunStore& store, const RunRecord& run);
 // Settings, project path, hosts from run.json as far as it is there and readable.
 void readRunFile(const QString& folder, RunRecord& record);
 

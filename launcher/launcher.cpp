@@ -42,6 +42,7 @@ Launcher::Launcher(RunStore& store, LauncherOptions options, QObject* parent)
   connect(&m_pump, &EventPump::batch, this, &Launcher::take);
   connect(&m_pump, &EventPump::drained, this, &Launcher::settle);
   connect(&m_pump, &EventPump::failed, this, &Launcher::failed);
+  connect(&m_store, &RunStore::builtAnew, this, &Launcher::attach, Qt::QueuedConnection);
   m_local = std::make_unique<LocalExecutor>(m_options.program, m_options.atOnce);
   listen(*m_local);
   if (!m_options.hosts) return;
@@ -123,12 +124,10 @@ Executor& Launcher::executorOf(const QString& host) {
 }
 
 JobOrder Launcher::orderOf(const RunRecord& run) const {
-  JobOrder order{.id = run.id,
-                 .folder = run.folder,
-                 .projectFolder = run.project.isEmpty() ? QString() : QFileInfo(run.project).absolutePath()};
-  RunRecord read;
-  readJobFile(run.folder, read, order.file);
-  return order;
+  return {.id = run.id,
+          .folder = run.folder,
+          .projectFolder = run.project.isEmpty() ? QString() : QFileInfo(run.project).absolutePath(),
+          .file = jobFileOf(m_store, run)};
 }
 
 int Launcher::activeOn(const Executor& executor) const {
@@ -175,11 +174,10 @@ const RunRecord& Launcher::wanted(const QString& id, RunAction action) const {
 void Launcher::saveJob(const QString& id, const std::function<void(JobFile&)>& change) {
   const RunRecord* const run = m_store.find(id);
   if (!run) return;
-  RunRecord read;
-  JobFile job;
-  readJobFile(run->folder, read, job);
+  JobFile job = jobFileOf(m_store, *run);
   change(job);
   writeJobFile(*run, job);
+  m_store.setHost(id, job.host);
   if (const auto waits = m_waiting.find(id); waits != m_waiting.end()) *waits = job;
 }
 
@@ -215,6 +213,7 @@ void Launcher::submit(const Job& job) {
                      .ranks = job.ranks,
                      .priority = job.priority});
   m_store.add(run);
+  m_store.setHost(job.id, job.host);
   enqueue(job.id);
   startNext();
   Q_EMIT countsChanged();
@@ -253,7 +252,6 @@ void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch)
     m_stages.remove(id);
     m_store.change(id, [](RunRecord& record) { readRunFile(record.folder, record); });
   }
-  if (run && !m_store.notice().isEmpty() && m_store.logOffset(id) == 0) attach();  // the store lost it under our hands
   m_pump.taken(id);
 }
 
@@ -273,16 +271,16 @@ void Launcher::settle(const QString& id) {
   if (!run) return;
   const auto active = m_active.find(id);
   if (active == m_active.end()) {  // an older log, read to its end
-    const JobOrder order = orderOf(*run);
-    if (order.file.queued) {
-      m_pump.unfollow(id);
-      m_store.setState(id, RunState::queued, run->message);
-      enqueue(id);
-      startNext();
-      Q_EMIT countsChanged();
-      return;
-    }
     try {
+      const JobOrder order = orderOf(*run);
+      if (order.file.queued) {
+        m_pump.unfollow(id);
+        m_store.setState(id, RunState::queued, run->message);
+        enqueue(id);
+        startNext();
+        Q_EMIT countsChanged();
+        return;
+      }
       Executor& executor = executorOf(order.file.host);
       // Only its host can tell of a run whose log has no last word; a process here may still be about to end.
       if ((&executor == m_local.get() || isLive(run->state)) && executor.follow(order)) {
@@ -291,8 +289,8 @@ void Launcher::settle(const QString& id) {
         Q_EMIT countsChanged();
         return;
       }
-    } catch (
-        const Error& error) {  // its host was taken from the list: what was read of it stays, and why no more comes
+    } catch (const Error& error) {  // its host was taken from the list, or nobody tells where it is: what was read of
+                                    // it stays, and why no more comes
       if (isLive(run->state)) {
         m_pump.unfollow(id);
         m_store.change(id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });

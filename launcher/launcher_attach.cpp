@@ -1,8 +1,8 @@
 // How the launcher finds runs again: those of the last session, those that were started elsewhere.
-#include <QCryptographicHash>
 #include <QFileInfo>
 
 #include "engine/base/error.h"
+#include "launcher/found_run.h"
 #include "launcher/launcher.h"
 
 namespace loom {
@@ -20,9 +20,15 @@ void Launcher::attach() {
     if ((!isLive(run.state) && run.state != RunState::queued) || m_active.contains(run.id) ||
         m_reading.contains(run.id))
       continue;
-    const JobOrder order = orderOf(run);
-    if (run.state == RunState::queued && order.file.queued) {
-      enqueue(run.id);
+    try {
+      const JobFile file = jobFileOf(m_store, run);
+      m_store.setHost(run.id, file.host);
+      if (run.state == RunState::queued && file.queued) {
+        enqueue(run.id);
+        continue;
+      }
+    } catch (const Error& error) {  // nobody tells where it is
+      m_store.change(run.id, [&](RunRecord& record) { record.message = QString::fromStdString(error.what()); });
       continue;
     }
     pickUp(run);
@@ -52,34 +58,17 @@ void Launcher::pickUp(const RunRecord& known) {
 }
 
 QString Launcher::openFolder(const QString& folder, const QString& project) {
-  const QFileInfo place(folder);
-  const QString path = place.canonicalFilePath();
-  if (path.isEmpty() || !place.isDir()) throwError(ErrorCode::missingFile, "{} is not there", folder.toStdString());
-  if (const RunRecord* known = m_store.findFolder(path)) {
+  if (const RunRecord* known = m_store.findFolder(QFileInfo(folder).canonicalFilePath())) {
     if (known->deleted > 0) m_store.restore(known->id);
     return known->id;
   }
-  RunRecord run;
-  run.folder = path;
-  JobFile job;
-  const bool ours = readJobFile(path, run, job);  // one that waits, or has not been heard of, has no more than this
-  if (!ours && !QFileInfo::exists(path + "/events.jsonl") && !QFileInfo::exists(path + "/run.json"))
-    throwError(ErrorCode::badData, "{} is no run folder: it has neither events.jsonl nor run.json", path.toStdString());
-  readRunFile(path, run);
-  if (!project.isEmpty()) run.project = project;
-  // A copied folder carries the id of its original; runs of the command line have none: the place then stands for it.
-  if (run.id.isEmpty() || m_store.find(run.id))
-    run.id = place.fileName() + '-' +
-             QString::fromLatin1(QCryptographicHash::hash(path.toUtf8(), QCryptographicHash::Sha1).toHex().left(8));
-  if (run.name.isEmpty()) run.name = QFileInfo(path).fileName();
-  if (run.created == 0) run.created = static_cast<double>(QFileInfo(path).birthTime().toMSecsSinceEpoch()) / 1000;
-  const bool neverBegan = ours && !job.queued && job.start == 0 && !QFileInfo::exists(path + "/events.jsonl");
-  run.state = neverBegan ? RunState::stopped : RunState::starting;  // until its log says otherwise
-  if (neverBegan) run.message = tr("Taken from the queue before it began.");
-  const QString id = m_store.add(run);
-  if (neverBegan) return id;
-  m_reading.insert(id);
+  const FoundRun found = foundRun(m_store, folder, project);
+  const QString id = m_store.add(found.record);
+  if (found.neverBegan) return id;
+  m_pump.unfollow(id);  // where the list was lost under our hands, it has nothing of what was read
   follow(id);
+  if (m_active.contains(id)) return id;
+  m_reading.insert(id);
   m_pump.drain(id);
   return id;
 }

@@ -10,7 +10,10 @@ namespace loom {
 Priority Launcher::priority(const QString& id) const {
   if (const auto known = m_priorities.find(id); known != m_priorities.end()) return *known;
   const RunRecord* const run = m_store.find(id);
-  return m_priorities.insert(id, run ? orderOf(*run).file.priority : Priority::exclusive).value();
+  RunRecord read;
+  JobFile file;
+  if (run) readJobFile(run->folder, read, file);
+  return m_priorities.insert(id, file.priority).value();
 }
 
 void Launcher::setPriority(const QString& id, Priority priority) {
@@ -126,7 +129,9 @@ void Launcher::giveWay(const Executor& executor, const QString& to, int ahead) {
 
 bool Launcher::goesOnLater(const QString& id) {
   const RunRecord* const run = m_store.find(id);
-  if (!run || run->state != RunState::stopped || !orderOf(*run).file.gaveWay) return false;
+  RunRecord read;
+  JobFile file;
+  if (!run || run->state != RunState::stopped || !readJobFile(run->folder, read, file) || !file.gaveWay) return false;
   saveJob(id, [](JobFile& job) {
     job.queued = job.resume = true;
     job.gaveWay = false;

@@ -74,7 +74,8 @@ ProcessIdentity startDetached(const QString& folder, const QString& program, con
 }
 
 bool isAlive(const ProcessIdentity& process) {
-  return isAlive(ProcessName{process.id, process.start, process.bootId.toStdString(), {}});
+  const ProcessName name{process.id, process.start, process.bootId.toStdString(), {}};
+  return isAlive(name) || (name.id > 0 && name.boot == bootId() && groupLives(name.id, name.start));
 }
 
 bool sendSignal(const ProcessIdentity& process, int signal) {
@@ -89,7 +90,7 @@ std::optional<ProcessEnd> processEnd(const ProcessIdentity& process, const QStri
     while (reaped < 0 && errno == EINTR);
   }
   if (reaped == 0 && process.id > 0) return {};
-  if (reaped < 0 && isAlive(process)) return {};  // not our child: started before the IDE was
+  if (isAlive(process)) return {};  // not our child: started before the IDE was; or the shell was ended alone
   if (const auto noted = readExitFile(folder)) return noted;
   if (reaped > 0 && WIFSIGNALED(status)) return ProcessEnd{0, WTERMSIG(status)};
   if (reaped > 0) return ProcessEnd{WEXITSTATUS(status), 0};

@@ -22,7 +22,8 @@ struct ProcessEnd {
 // Throws Error (missingFile, inputOutput) when it cannot be started.
 ProcessIdentity startDetached(const QString& folder, const QString& program, const QStringList& arguments);
 
-// Whether this very process (not one that got its number later) is there.
+// Whether this very process (not one that got its number later) is there, or another one of its group: the shell may
+// have been ended, and loom goes on.
 bool isAlive(const ProcessIdentity& process);
 // To every process of the group; false when it is gone.
 bool sendSignal(const ProcessIdentity& process, int signal);

@@ -23,23 +23,33 @@ std::optional<ProcessStat> processStat(std::int64_t process) {
   if (bracket == std::string::npos) return {};
   std::istringstream fields(line.substr(bracket + 1));
   ProcessStat stat;
-  fields >> stat.state >> stat.parent;
+  fields >> stat.state >> stat.parent >> stat.group;
   std::string skipped;
-  for (int field = 5; field < 22; ++field) fields >> skipped;
+  for (int field = 6; field < 22; ++field) fields >> skipped;
   fields >> stat.start;
   if (!fields) return {};
   return stat;
 }
 
-std::vector<std::int64_t> descendantsOf(std::int64_t process) {
-  std::multimap<std::int64_t, std::int64_t> children;
+namespace {
+
+std::map<std::int64_t, ProcessStat> allProcesses() {
+  std::map<std::int64_t, ProcessStat> all;
   std::error_code fault;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", fault)) {
     const std::string name = entry.path().filename().string();
     if (name.empty() || name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::int64_t id = std::stoll(name);
-    if (const auto stat = processStat(id)) children.emplace(stat->parent, stat->state == 'Z' ? 0 : id);
+    if (const auto stat = processStat(id)) all.emplace(id, *stat);
   }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> descendantsOf(std::int64_t process) {
+  std::multimap<std::int64_t, std::int64_t> children;
+  for (const auto& [id, stat] : allProcesses()) children.emplace(stat.parent, stat.state == 'Z' ? 0 : id);
   std::vector<std::int64_t> all{process};
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto [first, last] = children.equal_range(all[i]);
@@ -48,6 +58,12 @@ std::vector<std::int64_t> descendantsOf(std::int64_t process) {
   }
   all.erase(all.begin());
   return all;
+}
+
+bool groupLives(std::int64_t group, std::int64_t start) {
+  for (const auto& [id, stat] : allProcesses())
+    if (stat.group == group && stat.start >= start && stat.state != 'Z') return true;
+  return false;
 }
 
 std::string bootId() {

@@ -10,6 +10,7 @@ namespace loom {
 
 struct ProcessStat {
   std::int64_t parent = 0;
+  std::int64_t group = 0;
   std::int64_t start = 0;  // clock ticks since boot
   char state = '?';        // as in /proc/PID/stat; 'Z' = ended, not yet collected
 };
@@ -18,6 +19,9 @@ std::optional<ProcessStat> processStat(std::int64_t process);
 
 // Its children, theirs, and so on, as of this instant; those that ended and were not collected are left out.
 std::vector<std::int64_t> descendantsOf(std::int64_t process);
+
+// Whether a process of this group, begun no earlier than `start`, is there: its leader may be gone.
+bool groupLives(std::int64_t group, std::int64_t start);
 
 // One text a boot of this machine; empty where the system does not tell.
 std::string bootId();

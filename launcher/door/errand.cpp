@@ -1,11 +1,14 @@
 #include "launcher/door/errand.h"
 
+#include <fmt/core.h>
+
 #include <QDir>
 #include <QEventLoop>
 #include <QTimer>
 
 #include "engine/base/error.h"
 #include "launcher/door/terminal.h"
+#include "launcher/found_run.h"
 #include "launcher/local_process.h"
 #include "launcher/orders.h"
 #include "launcher/remote/engine_installer.h"
@@ -67,6 +70,11 @@ bool Errand::becomeKeeper() {
                      line->answer(id, answer);
                    });
   m_desk->orders.yield = [this] { m_yields = true; };
+  tellNotice(m_desk->store);
+  QObject::connect(&m_desk->store, &RunStore::noticeRaised, &m_desk->store,
+                   [this, told = QString()](const QString& sentence) mutable {
+                     if (std::exchange(told, sentence) != sentence) tellNotice(m_desk->store);
+                   });
   m_desk->launcher.attach();
   return true;
 }
@@ -104,10 +112,19 @@ Json Errand::ask(const Json& order) {
   }
 }
 
+void tellNotice(const RunStore& store) {
+  if (!store.notice().isEmpty()) fmt::print(stderr, "gradloom: {}\n", store.notice().toStdString());
+}
+
 RunRecord meantRun(const DoorOptions& options, const QString& text) {
   const RunStore store(options.dataFolder);
+  tellNotice(store);
   if (const RunRecord* const run = store.find(text)) return *run;
-  const QList<RunRecord> all = store.runs();
+  QList<RunRecord> all = store.runs();
+  for (const FoundRun& lost : lostRuns(store)) {  // whoever keeps the list reads them again
+    if (lost.record.id == text) return lost.record;
+    all << lost.record;
+  }
   QList<RunRecord> begins;
   for (auto each = all.rbegin(); each != all.rend(); ++each) {
     if (each->name == text) return *each;

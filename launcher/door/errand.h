@@ -9,7 +9,7 @@
 #include "engine/base/json.h"
 #include "launcher/door/door.h"
 #include "launcher/folder_lock.h"
-#include "launcher/store/run_record.h"
+#include "launcher/store/run_store.h"
 
 namespace loom {
 
@@ -37,6 +37,9 @@ class Errand {
   QElapsedTimer m_yielded;
   std::optional<QString> m_fault;  // of a question that could not be asked
 };
+
+// Says on standard error where the list had to be built anew.
+void tellNotice(const RunStore& store);
 
 LineOptions doorLine(const DoorOptions& options);
 

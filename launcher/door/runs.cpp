@@ -5,9 +5,10 @@
 
 #include "engine/base/error.h"
 #include "engine/run/console.h"
+#include "launcher/door/errand.h"
 #include "launcher/door/verbs.h"
 #include "launcher/folder_lock.h"
-#include "launcher/job.h"
+#include "launcher/found_run.h"
 #include "launcher/remote/models.h"
 #include "launcher/store/run_filter.h"
 #include "launcher/store/run_store.h"
@@ -17,28 +18,39 @@ namespace {
 
 constexpr std::size_t kEvents = 100000;
 
+void readLog(RunStore& store, const RunRecord& run) {
+  const std::string log = (run.folder + "/events.jsonl").toStdString();
+  for (bool more = true; more;) {
+    const EventBatch batch = readBatch(log, store.logOffset(run.id), kEvents);
+    more = !batch.atEnd && batch.to > batch.from;
+    if (batch.to > batch.from) store.append(run.id, batch);
+  }
+}
+
+// What the list lost is read again. What goes on now, whoever keeps the list later finds by its state.
+void readAgain(RunStore& store) {
+  tellNotice(store);
+  for (const FoundRun& lost : lostRuns(store)) {
+    const QString id = store.add(lost.record);
+    if (!lost.neverBegan) readLog(store, lost.record);
+    store.change(id, [](RunRecord& run) { readRunFile(run.folder, run); });
+    if (lost.waits) store.setState(id, RunState::queued);
+  }
+}
+
 // Where nobody keeps the list now, what the logs of live runs say since is taken in.
 void readOn(RunStore& store, const DoorOptions& options) {
   FolderLock lock(options.dataFolder);
   if (!lock.take()) return;
-  for (const RunRecord& run : store.runs()) {
-    if (!isLive(run.state)) continue;
-    const std::string log = (run.folder + "/events.jsonl").toStdString();
-    for (bool more = true; more;) {
-      const EventBatch batch = readBatch(log, store.logOffset(run.id), kEvents);
-      more = !batch.atEnd && batch.to > batch.from;
-      if (batch.to > batch.from) store.append(run.id, batch);
-    }
-  }
+  for (const RunRecord& run : store.runs())
+    if (isLive(run.state)) readLog(store, run);
 }
 
-QString hostOf(const RunRecord& run, const HostStore& hosts) {
-  RunRecord read;
-  JobFile file;
-  readJobFile(run.folder, read, file);
-  if (file.host.isEmpty()) return QStringLiteral("local");
-  const Host* const host = hosts.find(file.host);
-  return host ? host->name : file.host;
+QString hostOf(const RunStore& store, const RunRecord& run, const HostStore& hosts) {
+  const QString id = hostIdOf(store, run);
+  if (id.isEmpty()) return QStringLiteral("local");
+  const Host* const host = hosts.find(id);
+  return host ? host->name : id;
 }
 
 Json toJson(const RunRecord& run, const QString& host, const Models& models) {
@@ -92,6 +104,7 @@ int runsVerb(const QStringList& given, const DoorOptions& options) {
   RunStore store(options.dataFolder);
   HostStore hosts(options.dataFolder);
   HostLines lines(hosts, options.line);
+  readAgain(store);
   readOn(store, options);
   const Models models(store, &lines);
   const QString project = words.has("project") ? QFileInfo(words.value("project")).canonicalFilePath() : QString();
@@ -103,7 +116,7 @@ int runsVerb(const QStringList& given, const DoorOptions& options) {
   runs.removeIf([&](const RunRecord& run) { return !filter.holds(run); });
   if (words.has("json")) {
     Json list = Json::array();
-    for (const RunRecord& run : std::as_const(runs)) list.push_back(toJson(run, hostOf(run, hosts), models));
+    for (const RunRecord& run : std::as_const(runs)) list.push_back(toJson(run, hostOf(store, run, hosts), models));
     printJson(list);
     return 0;
   }
@@ -121,7 +134,7 @@ int runsVerb(const QStringList& given, const DoorOptions& options) {
         run.stepsTotal > 0 ? fmt::format("{} of {}", run.step, run.stepsTotal) : std::to_string(run.step);
     console.line(fmt::format("{:<{}}  {:<8}  {:<20}  step {:<16}  {:<10}  {}", run.name.toStdString(),
                              std::min<std::size_t>(widest, 40), toKey(run.state), best, steps,
-                             hostOf(run, hosts).toStdString(), run.id.toStdString()));
+                             hostOf(store, run, hosts).toStdString(), run.id.toStdString()));
     if (const QString model = models.sentence(run.id); !model.isEmpty())
       console.line(fmt::format("    model {}{}", model.toStdString(),
                                models.mayFetch(run.id) ? ", gradloom fetch " + run.id.toStdString() : std::string()));

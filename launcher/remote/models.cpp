@@ -24,13 +24,6 @@ QString fetchedPointer(const RunRecord& run, const QString& pointer) {
   return checkpoints(run) + pointer + ".there";
 }
 
-QString hostIdOf(const RunRecord& run) {
-  RunRecord read;
-  JobFile file;
-  readJobFile(run.folder, read, file);
-  return file.host;
-}
-
 }  // namespace
 
 Models::Models(RunStore& store, HostLines* hosts, QObject* parent) : QObject(parent), m_store(store), m_hosts(hosts) {
@@ -47,7 +40,7 @@ Models::Models(RunStore& store, HostLines* hosts, QObject* parent) : QObject(par
 }
 
 const Host* Models::hostOf(const RunRecord& run) const {
-  const QString id = hostIdOf(run);
+  const QString id = hostIdOf(m_store, run);
   return id.isEmpty() || !m_hosts ? nullptr : m_hosts->store().find(id);
 }
 
@@ -55,7 +48,7 @@ ModelPlace Models::place(const QString& id) const {
   ModelPlace place;
   const RunRecord* const run = m_store.find(id);
   if (!run) return place;
-  const QString host = hostIdOf(*run);
+  const QString host = hostIdOf(m_store, *run);
   // Here: as the pointers say. A run on a host may have a better one there than the one that was brought.
   for (const QString& pointer : {kBest, kLast}) {
     const QString name = pointedCheckpoint(checkpoints(*run) + pointer);
@@ -107,7 +100,7 @@ bool Models::newestIsHere(const QString& id) const {
 void Models::fetch(const QString& id, Which which) {
   const RunRecord* const run = m_store.find(id);
   if (!run) throwError(ErrorCode::badArgument, "there is no run '{}'", id.toStdString());
-  const QString host = hostIdOf(*run);
+  const QString host = hostIdOf(m_store, *run);
   if (host.isEmpty())
     throwError(ErrorCode::badArgument, "{} ran on this machine: its checkpoints are in {}", run->name.toStdString(),
                checkpoints(*run).toStdString());
@@ -230,7 +223,7 @@ void Models::runChanged(const QString& id) {
   }
   if (!m_live.remove(id) || run->state == RunState::queued || run->step == 0 || !comesByItself(id)) return;
   try {
-    begin(id, {.host = hostIdOf(*run), .pointer = kBest, .patient = true});
+    begin(id, {.host = hostIdOf(m_store, *run), .pointer = kBest, .patient = true});
   } catch (const Error& error) {
     Q_EMIT failed(id, QString::fromStdString(error.what()));
   }

@@ -27,14 +27,13 @@ double now() {
 }  // namespace
 
 RunStore::RunStore(const QString& folder, QObject* parent)
-    : QObject(parent), m_folder(folder), m_file(folder + "/runs.db") {
+    : QObject(parent), m_folder(folder), m_file(folder + "/runs.db"), m_marks(folder + "/marks.jsonl") {
   if (!QDir().mkpath(folder))
     throwError(ErrorCode::inputOutput, "{} cannot be made: it is to hold the list of runs", folder.toStdString());
   m_flush.setSingleShot(true);
   m_flush.setInterval(kFlushMs);
   connect(&m_flush, &QTimer::timeout, this, &RunStore::flush);
   m_lock = std::make_unique<FileLock>(folder + "/runs.lock", FileLock::Kind::shared);
-  bool known = QFile::exists(m_file);
   readFolders();
   try {
     try {
@@ -42,7 +41,6 @@ RunStore::RunStore(const QString& folder, QObject* parent)
     } catch (const Error& error) {
       if (error.code() != ErrorCode::newerVersion) throw;
       m_file = m_folder + "/runs-of-older.db";
-      known = QFile::exists(m_file);
       open();
     }
     loadRuns();
@@ -51,11 +49,9 @@ RunStore::RunStore(const QString& folder, QObject* parent)
     rebuild(QString::fromStdString(error.message()));
     return;
   }
-  if (known)
-    m_foldersToRead.clear();
-  else if (!m_foldersToRead.isEmpty())
+  if (m_isNew && !m_folders.isEmpty())
     m_notice = tr("The list of runs was gone. It is read again from %1.")
-                   .arg(QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
+                   .arg(QString::fromStdString(counted(m_folders.size(), "run folders")));
 }
 
 RunStore::~RunStore() {
@@ -77,7 +73,7 @@ bool RunStore::guarded(const std::function<void()>& work) {
     return false;
   } catch (const Error& error) {
     if (error.code() == ErrorCode::badData)
-      rebuild(QString::fromStdString(error.message()));
+      rebuild(QString::fromStdString(error.message())), Q_EMIT builtAnew();
     else
       m_notice = QString::fromStdString(error.what());
     Q_EMIT noticeRaised(m_notice);
@@ -114,48 +110,78 @@ void RunStore::rebuild(const QString& why) {
     for (const char* each : {"", "-wal", "-shm"}) QFile::rename(m_file + each, kept + each);
     open();
     m_lock->backToShared();
-    m_notice = tr("The list of runs could not be read (%1). It is built again from %2; the damaged file is kept as %3.")
-                   .arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")),
-                        QFileInfo(kept).fileName());
+    m_notice =
+        tr("The list of runs could not be read (%1). It is built again from %2; the damaged file is kept as %3.")
+            .arg(why, QString::fromStdString(counted(m_folders.size(), "run folders")), QFileInfo(kept).fileName());
   } else {
     m_file = ":memory:";
     open();
     m_notice = tr("The list of runs could not be read (%1), and another Gradloom has it open. This window reads %2 for "
                   "itself; close both to have the list built again.")
-                   .arg(why, QString::fromStdString(counted(m_foldersToRead.size(), "run folders")));
+                   .arg(why, QString::fromStdString(counted(m_folders.size(), "run folders")));
   }
 }
 
 // Later lines hold: a folder that was removed may have come back.
 void RunStore::readFolders() {
-  m_foldersToRead.clear();
-  m_noted.clear();
+  m_folders.clear();
+  m_there.clear();
   m_removed.clear();
   QFile list(m_folder + "/folders.txt");
   if (!list.open(QIODevice::ReadOnly)) return;
-  for (const QString& line : QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts)) {
-    const bool removed = line.startsWith('-');
-    const QString folder = removed ? line.mid(1) : line;
-    if (m_noted.contains(folder) && removed == m_removed.contains(folder)) continue;
-    m_noted.insert(folder);
-    if (removed)
-      m_removed.insert(folder), m_foldersToRead.removeAll(folder);
-    else
-      m_removed.remove(folder), m_foldersToRead.append(folder);
-  }
+  for (const QString& line : QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts))
+    takeFolder(line.startsWith('-') ? line.mid(1) : line, line.startsWith('-') ? Folder::removed : Folder::there);
 }
 
-void RunStore::noteFolder(const QString& folder, Folder what) {
-  const bool removed = what == Folder::removed;
-  if (m_noted.contains(folder) && m_removed.contains(folder) == removed) return;
-  QFile list(m_folder + "/folders.txt");
-  if (!list.open(QIODevice::WriteOnly | QIODevice::Append)) return;
-  list.write(((removed ? QStringLiteral("-") : QString()) + folder + '\n').toUtf8());
-  m_noted.insert(folder);
-  if (removed)
-    m_removed.insert(folder);
+bool RunStore::takeFolder(const QString& folder, Folder what) {
+  QSet<QString>&into = what == Folder::removed ? m_removed : m_there,
+  &from = what == Folder::removed ? m_there : m_removed;
+  if (into.contains(folder)) return false;
+  into.insert(folder);
+  from.remove(folder);
+  if (what == Folder::removed)
+    m_folders.removeAll(folder);
   else
-    m_removed.remove(folder);
+    m_folders.append(folder);
+  return true;
+}
+
+void RunStore::noteFolders(const QList<RunRecord>& runs) {
+  QByteArray lines;
+  for (const RunRecord& run : runs) {
+    const Folder what = run.deleted > 0 ? Folder::removed : Folder::there;
+    if (takeFolder(run.folder, what)) lines += (what == Folder::removed ? "-" : "") + run.folder.toUtf8() + '\n';
+  }
+  if (!lines.isEmpty()) appendLines(m_folder + "/folders.txt", lines);
+}
+
+QStringList RunStore::foldersToRead() const {
+  QSet<QString> known;
+  for (const auto& each : m_entries) known.insert(each->record.folder);
+  QStringList lost;
+  for (const QString& folder : m_folders)
+    if (!known.contains(folder)) lost << folder;
+  return lost;
+}
+
+void RunStore::noteMark(const RunRecord& run) {
+  const RunMark* const known = m_marks.find(run.folder);
+  m_marks.note(run.folder, {.project = run.project,
+                            .name = run.name,
+                            .note = run.note,
+                            .host = known ? known->host : std::nullopt,
+                            .tags = run.tags,
+                            .colour = run.colour});
+}
+
+void RunStore::setHost(const QString& id, const QString& host) {
+  const RunRecord* const run = find(id);
+  const RunMark* const known = run ? m_marks.find(run->folder) : nullptr;
+  if (!known) return;
+  RunMark mark = *known;
+  mark.host = host;
+  m_marks.note(run->folder, mark);
+  m_marks.save();
 }
 
 RunStore::Entry* RunStore::entry(const QString& id) const {
@@ -202,14 +228,17 @@ QString RunStore::add(RunRecord record) {
   if (const Entry* known = entry(record.id)) return known->record.id;
   if (const RunRecord* known = findFolder(record.folder)) return known->id;
   auto fresh = std::make_unique<Entry>();
-  record.colour = freeColour(record.project);
+  const RunMark* const mark = m_marks.find(record.folder);
+  record.colour = mark ? mark->colour : freeColour(record.project);
   if (record.created == 0) record.created = now();
   const QString id = record.id, folder = record.folder;
   fresh->record = std::move(record);
   fresh->data = std::make_unique<RunData>();
   Entry& added = *m_entries.emplace_back(std::move(fresh));
   m_byId.insert(id, &added);
-  noteFolder(folder);
+  noteFolders({added.record});
+  noteMark(added.record);
+  m_marks.save();
   added.dirty = true;
   flush();
   if (entry(id)) Q_EMIT runAdded(id);
@@ -225,6 +254,8 @@ void RunStore::change(const QString& id, const std::function<void(RunRecord&)>& 
   Entry* const found = entry(id);
   if (!found) return;
   change(found->record);
+  noteMark(found->record);
+  m_marks.save();
   markDirty(*found);
   Q_EMIT runChanged(id);
 }
@@ -241,15 +272,15 @@ void RunStore::setState(const QString& id, RunState state, const QString& messag
 }
 
 void RunStore::remove(const QString& id) {
-  if (const RunRecord* const run = find(id)) noteFolder(run->folder, Folder::removed);
   change(id, [](RunRecord& record) { record.deleted = now(); });
+  if (const RunRecord* const run = find(id)) noteFolders({*run});
   flush();
   Q_EMIT runRemoved(id);
 }
 
 void RunStore::restore(const QString& id) {
-  if (const RunRecord* const run = find(id)) noteFolder(run->folder);
   change(id, [](RunRecord& record) { record.deleted = 0; });
+  if (const RunRecord* const run = find(id)) noteFolders({*run});
   flush();
   Q_EMIT runAdded(id);
 }
@@ -286,7 +317,7 @@ void RunStore::append(const QString& id, const EventBatch& batch) {
   }
   record.duration = curves->duration();
   if (taken.measured) measure(*found);
-  found->offset = std::max(found->offset, batch.to);
+  if (batch.from <= found->offset) found->offset = std::max(found->offset, batch.to);  // else there is a hole before it
   markDirty(*found);
   if (taken.rows > 0) Q_EMIT pointsAdded(id);
   if (!taken.events.empty()) Q_EMIT eventsAdded(id);

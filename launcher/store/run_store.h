@@ -16,6 +16,7 @@
 #include "launcher/store/file_lock.h"
 #include "launcher/store/metric_layers.h"
 #include "launcher/store/run_data.h"
+#include "launcher/store/run_marks.h"
 #include "launcher/store/run_record.h"
 
 namespace loom {
@@ -26,16 +27,21 @@ class RunStore : public QObject {
   Q_OBJECT
 
  public:
-  // Keeps runs.db and folders.txt (what to read again when runs.db is damaged or gone; '-' before what was removed) in
-  // `folder`. Throws Error when the folder cannot be written.
+  // Keeps in `folder` runs.db and, from which it can be made again, folders.txt (where runs are; '-' before what was
+  // removed) and marks.jsonl (RunMarks). Throws Error when the folder cannot be written.
   explicit RunStore(const QString& folder, QObject* parent = nullptr);
   ~RunStore() override;
 
-  // One sentence when the database had to be built anew, else empty. foldersToRead() then lists the run folders.
+  // One sentence when the database had to be built anew, else empty.
   QString notice() const { return m_notice; }
-  QStringList foldersToRead() const { return m_foldersToRead; }
+  // Of runs that should be in the list and are not: it was damaged or deleted, or who noticed that ended before they
+  // were read. Whoever opens a store reads them again (found_run.h).
+  QStringList foldersToRead() const;
   // A person took the run of this folder from the table; a list that is built anew leaves it out, too.
   bool wasRemoved(const QString& folder) const { return m_removed.contains(folder); }
+  // What a person gave the run of this folder, also while the list does not have it; null = nothing is known.
+  const RunMark* mark(const QString& folder) const { return m_marks.find(folder); }
+  void setHost(const QString& id, const QString& host);  // by its id: where the run is, or is to be
 
   // Oldest first. Without a project: of all. Deleted ones only where asked for.
   enum class Deleted { leaveOut, include };
@@ -86,6 +92,7 @@ class RunStore : public QObject {
   void pointsAdded(const QString& id);
   void eventsAdded(const QString& id);
   void noticeRaised(const QString& sentence);
+  void builtAnew();  // under our hands: all runs are gone from it, and stand in foldersToRead()
 
  private:
   static constexpr int kPatienceMs = 20;  // of the window's thread with another window that writes
@@ -120,13 +127,17 @@ class RunStore : public QObject {
   int freeColour(const QString& project) const;
   void markDirty(Entry& entry);
   enum class Folder { there, removed };
-  void noteFolder(const QString& folder, Folder what = Folder::there);
+  bool takeFolder(const QString& folder, Folder what);  // false where that was known
+  void noteFolders(const QList<RunRecord>& runs);
+  void noteMark(const RunRecord& run);
 
   QString m_folder, m_file, m_notice;
-  QSet<QString> m_noted, m_removed;  // in folders.txt
+  QStringList m_folders;             // in folders.txt and not removed, in its order
+  QSet<QString> m_there, m_removed;  // in folders.txt
+  RunMarks m_marks;
   std::unique_ptr<FileLock> m_lock;  // shared with other windows for as long as they have the database open
-  QStringList m_foldersToRead;
   std::unique_ptr<Database> m_database;
+  bool m_isNew = false;                           // the database was made just now
   std::shared_ptr<CurveReader> m_reader;          // none of a database in memory
   mutable bool m_memoryAlone = false;             // while askMemory() asks
   std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added

@@ -59,6 +59,7 @@ void RunStore::open() {
   if (version() > kSchema)
     throwError(ErrorCode::newerVersion, "{} has version {}, this program knows {}", m_file.toStdString(), version(),
                kSchema);
+  m_isNew = version() == 0;
   if (version() < kSchema) {
     Transaction transaction(*m_database);
     std::int64_t found = version();  // as of now that nobody else may change it
@@ -100,10 +101,12 @@ void RunStore::loadRuns() {
     run.best = real(), run.bestEpoch = real(), run.last = real();
     run.bestStep = integer();
     entry->offset = integer();
-    if (run.deleted > 0) noteFolder(run.folder, Folder::removed);
+    noteMark(run);
     m_byId.insert(run.id, entry.get());
     m_entries.push_back(std::move(entry));
   }
+  noteFolders(runs({}, Deleted::include));
+  m_marks.save();
 }
 
 void RunStore::saveRecord(Entry& entry) {

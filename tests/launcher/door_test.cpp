@@ -178,6 +178,52 @@ class DoorTest : public QObject {
     QVERIFY2(m_err.contains("long is stopped: it cannot be stopped now"), qPrintable(m_err));
   }
 
+  // Each verb may be the first to see it.
+  void aListThatIsLostIsReadAgain_data() {
+    QTest::addColumn<QString>("damage");
+    for (const char* each : {"deleted", "emptied", "zeroed"}) QTest::newRow(each) << each;
+  }
+  void aListThatIsLostIsReadAgain() {
+    QFETCH(const QString, damage);
+    qputenv("FAKE_LOOM", "steps=20;ms=1");
+    for (const char* name : {"one", "two"})
+      QCOMPARE(door({"submit", path("p"), "--host", "local", "--name", name, "--follow"}), 0);
+    {
+      RunStore store(m_options.dataFolder);
+      store.change(store.runs().front().id, [](RunRecord& run) { run.note = "mine", run.tags = QStringList{"good"}; });
+    }
+    for (const bool byFollow : {false, true}) {
+      QFile file(path("store/runs.db"));
+      for (const char* end : {"-wal", "-shm"}) QFile::remove(file.fileName() + end);
+      if (damage == "deleted") {
+        QVERIFY(file.remove());
+      } else {
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        if (damage == "emptied")
+          file.resize(0);
+        else
+          file.write(QByteArray(4096, '\0'));
+        file.close();
+      }
+      if (byFollow) {
+        QCOMPARE(door({"follow", "two"}), 0);
+        QVERIFY2(m_err.contains("The list of runs"), qPrintable(m_err));
+      }
+      const Json list = runs();
+      if (!byFollow) QVERIFY2(m_err.contains("The list of runs"), qPrintable(m_err));
+      QCOMPARE(list.size(), std::size_t{2});
+      for (const Json& run : list) {
+        QCOMPARE(QString::fromStdString(run["state"]), "finished");
+        QCOMPARE(run["step"].get<int>(), 20);
+      }
+      QCOMPARE(QString::fromStdString(list[0]["name"]), "one");
+      QCOMPARE(QString::fromStdString(list[0]["note"]), "mine");
+      QCOMPARE(list[0]["tags"].size(), std::size_t{1});
+      QCOMPARE(runs().size(), std::size_t{2});
+      QVERIFY2(m_err.isEmpty(), qPrintable(m_err));
+    }
+  }
+
   void aHostTrainsAndItsModelComesByAskingForIt() {
     addHost();
     qputenv("FAKE_LOOM", "steps=40;ms=3;model=3000000");

@@ -337,6 +337,85 @@ class LauncherTest : public QObject {
     QCOMPARE(m_store->find("a")->project, m_folder->filePath("p.loom"));
   }
 
+  // Its window goes on with what its folder has.
+  void aListThatIsDamagedUnderOurHandsIsReadAgain() {
+    m_launcher->submit(job("done", {"steps=30"}));
+    QTRY_COMPARE(state("done"), RunState::finished);
+    m_launcher->submit(job("goes", {"steps=400", "ms=5"}));
+    QTRY_VERIFY(m_store->find("goes")->step > 20);
+    m_store->flush();
+    close();
+    QFile file(m_folder->filePath("store/runs.db"));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    open();
+    m_launcher->attach();
+    QTRY_VERIFY(m_store->find("goes")->step > 40);
+    file.seek(4096);
+    file.write(QByteArray(static_cast<int>(file.size()) - 4096, '\x55'));
+    file.close();
+    QTRY_VERIFY(!m_store->notice().isEmpty());
+    QTRY_VERIFY(m_store->find("goes") && m_store->find("done"));
+    QTRY_COMPARE(state("done"), RunState::finished);
+    QTRY_COMPARE_WITH_TIMEOUT(state("goes"), RunState::finished, 10000);
+    QCOMPARE(m_store->points("goes", series::kLoss).size(), std::size_t{400});
+    QCOMPARE(m_store->points("done", series::kLoss).size(), std::size_t{30});
+  }
+
+  void aJobFileThatIsDamagedHasACopy() {
+    m_launcher->submit(job("a", {"steps=30"}));
+    QTRY_COMPARE(state("a"), RunState::finished);
+    const QString folder = m_store->find("a")->folder;
+    QVERIFY(QFile::resize(folder + "/job.json", 0));
+    RunRecord run;
+    JobFile file;
+    QVERIFY(readJobFile(folder, run, file));
+    QCOMPARE(run.name, "a");
+    QCOMPARE(file.overrides, QStringList("steps=30"));
+    QCOMPARE(file.start, 1);
+  }
+
+  // A run may be training where nobody can be asked: it is not begun a second time.
+  void aJobOfWhichNobodyTellsTheHostIsRefused() {
+    m_launcher->submit(job("a", {"steps=4000", "ms=5"}));
+    QTRY_VERIFY(m_store->find("a")->step > 3);
+    m_launcher->stop("a");
+    QTRY_COMPARE(state("a"), RunState::stopped);
+    const QString folder = m_store->find("a")->folder;
+    close();
+    for (const char* name : {"/job.json", "/job.copy.json"}) QVERIFY(QFile::resize(folder + name, 0));
+    QVERIFY(QFile::remove(m_folder->filePath("store/marks.jsonl")));
+    open();
+    m_launcher->attach();
+    QVERIFY_EXCEPTION_THROWN(m_launcher->resume("a"), Error);
+    QCOMPARE(state("a"), RunState::stopped);
+    m_store->setHost("a", "");  // the list says that it was this machine
+    m_launcher->resume("a");
+    QTRY_VERIFY(m_store->find("a")->attempt == 2);
+    m_launcher->kill("a");
+    QTRY_COMPARE(state("a"), RunState::stopped);
+  }
+
+  // The memory killer may choose the shell around loom, which goes on then.
+  void whereTheShellDiesTheRunGoesOn() {
+    m_launcher->submit(job("a", {"steps=4000", "ms=5"}));
+    QTRY_VERIFY(m_store->find("a")->step > 3);
+    QCOMPARE(::kill(static_cast<pid_t>(process("a").id), SIGKILL), 0);
+    const std::int64_t before = m_store->find("a")->step;
+    QTRY_VERIFY(m_store->find("a")->step > before + 100);
+    QCOMPARE(state("a"), RunState::running);
+    close();
+    open();
+    m_launcher->attach();
+    QTRY_COMPARE(m_launcher->running(), 1);
+    m_launcher->stop("a");
+    QTRY_COMPARE(state("a"), RunState::stopped);
+    m_launcher->resume("a");
+    QTRY_VERIFY(m_store->find("a")->attempt == 2);
+    QCOMPARE(::kill(static_cast<pid_t>(process("a").id), SIGKILL), 0);
+    m_launcher->kill("a");
+    QTRY_COMPARE(state("a"), RunState::stopped);
+  }
+
   void aListThatIsReadAgainKnowsWhatWaitsAndWhatWasRemoved() {
     for (const char* id : {"a", "gone"}) {
       m_launcher->submit(job(id, {"steps=10"}));

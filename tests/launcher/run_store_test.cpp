@@ -12,6 +12,7 @@
 #include <random>
 #include <set>
 
+#include "launcher/found_run.h"
 #include "launcher/store/database.h"
 #include "launcher/store/file_lock.h"
 
@@ -328,6 +329,70 @@ TEST_F(RunStoreTest, aDamagedDatabaseIsBuiltAnewFromTheFolders) {
     EXPECT_EQ(store.points("a", series::kLoss).size(), 30u);
   }
   EXPECT_EQ(QDir(folder).entryList({"runs.db.damaged-*"}).size(), 1);
+}
+
+// A person's names, notes, tags and colours stand in no run folder that may only be read.
+TEST_F(RunStoreTest, whatAPersonGaveARunOutlivesTheDatabase) {
+  const QString a = makeRun("a", {{1, 1, 10}}), b = makeRun("b", {{1, 1, 10}}), folder = m_folder.filePath("store");
+  {
+    RunStore store(folder);
+    store.add(record("first", m_folder.filePath("first")));
+    store.add(record("a", a));
+    store.add(record("b", b));
+    store.remove("first");
+    store.change("b", [](RunRecord& run) {
+      run.name = "größer", run.note = "line\nline", run.tags = {"x", "y"}, run.project = "/moved.loom", run.colour = 7;
+    });
+    store.setHost("b", "atlas");
+  }
+  for (const char* end : {"", "-wal", "-shm"}) QFile::remove(folder + "/runs.db" + end);
+  RunStore store(folder);
+  EXPECT_EQ(store.foldersToRead(), QStringList({a, b}));
+  for (const FoundRun& lost : lostRuns(store)) store.add(lost.record);
+  EXPECT_TRUE(store.foldersToRead().isEmpty());
+  const RunRecord* const run = store.findFolder(b);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->name, "größer");
+  EXPECT_EQ(run->note, "line\nline");
+  EXPECT_EQ(run->tags, QStringList({"x", "y"}));
+  EXPECT_EQ(run->project, "/moved.loom");
+  EXPECT_EQ(run->colour, 7);
+  EXPECT_EQ(store.mark(b)->host, "atlas");
+  EXPECT_EQ(store.findFolder(a)->colour, 1) << "not the first one that is free now";
+}
+
+// Whoever opened the new database first may have ended before it read a folder.
+TEST_F(RunStoreTest, aListThatIsNewStillKnowsWhatItLacks) {
+  const QString path = makeRun("a", {{1, 1, 10}}), folder = m_folder.filePath("store");
+  {
+    RunStore store(folder);
+    store.add(record("a", path));
+  }
+  for (const char* end : {"", "-wal", "-shm"}) QFile::remove(folder + "/runs.db" + end);
+  for (int i = 0; i < 2; ++i) {
+    RunStore store(folder);
+    EXPECT_EQ(store.foldersToRead(), QStringList(path));
+    EXPECT_EQ(store.notice().isEmpty(), i == 1);
+  }
+}
+
+// A crash may leave the last line of folders.txt open, and the list of folders itself may be lost.
+TEST_F(RunStoreTest, theListOfFoldersIsMadeWholeAgain) {
+  const QString a = makeRun("a", {{1, 1, 10}}), b = makeRun("b", {{1, 1, 10}}), folder = m_folder.filePath("store");
+  {
+    RunStore store(folder);
+    store.add(record("a", a));
+  }
+  QFile list(folder + "/folders.txt");
+  ASSERT_TRUE(list.resize(list.size() - 1));
+  {
+    RunStore store(folder);
+    store.add(record("b", b));
+  }
+  QFile::remove(folder + "/folders.txt");
+  { RunStore store(folder); }
+  for (const char* end : {"", "-wal", "-shm"}) QFile::remove(folder + "/runs.db" + end);
+  EXPECT_EQ(RunStore(folder).foldersToRead(), QStringList({a, b}));
 }
 
 // A list of an earlier version goes on with all that it has: a new version is no reason to read everything again.
