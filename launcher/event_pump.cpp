@@ -18,9 +18,9 @@ class EventPumpWorker : public QObject {
  public:
   explicit EventPumpWorker(EventPump& pump) : m_pump(pump) {}
 
-  void follow(const QString& id, const QString& folder, std::int64_t offset) {
+  void follow(const QString& id, const QString& folder, std::int64_t offset, const std::string& mark) {
     if (m_followed.contains(id)) return;
-    m_followed.insert(id, Followed{RunFolder{folder.toStdString()}.eventsFile(), offset});
+    m_followed.insert(id, Followed{RunFolder{folder.toStdString()}.eventsFile(), mark, offset});
     if (!m_timer) {
       m_timer = new QTimer(this);
       m_timer->setTimerType(Qt::PreciseTimer);
@@ -52,6 +52,7 @@ class EventPumpWorker : public QObject {
  private:
   struct Followed {
     std::filesystem::path file;
+    std::string mark;
     std::int64_t offset = 0;
     std::int64_t size = -1;
     bool underway = false, more = false, draining = false, told = false;
@@ -69,8 +70,14 @@ class EventPumpWorker : public QObject {
     if (!none && (size != at->size || at->more || at->draining)) {
       at->size = size;
       try {
-        auto batch = std::make_shared<EventBatch>(readBatch(at->file, at->offset, kBatch));
+        auto batch = std::make_shared<EventBatch>(readBatch(at->file, at->offset, kBatch, at->mark));
+        if (batch->isAnother) {
+          unfollow(id);
+          Q_EMIT m_pump.replaced(id);
+          return;
+        }
         at->offset = batch->to;
+        at->mark = batch->mark;
         at->more = !batch->atEnd;
         at->told = false;
         if (!batch->rows.empty() || !batch->others.empty() || batch->skipped > 0) {
@@ -108,8 +115,9 @@ EventPump::~EventPump() {
   m_thread.wait();
 }
 
-void EventPump::follow(const QString& id, const QString& folder, std::int64_t offset) {
-  QMetaObject::invokeMethod(m_worker, [worker = m_worker, id, folder, offset] { worker->follow(id, folder, offset); });
+void EventPump::follow(const QString& id, const QString& folder, std::int64_t offset, const std::string& mark) {
+  QMetaObject::invokeMethod(
+      m_worker, [worker = m_worker, id, folder, offset, mark] { worker->follow(id, folder, offset, mark); });
 }
 void EventPump::unfollow(const QString& id) {
   QMetaObject::invokeMethod(m_worker, [worker = m_worker, id] { worker->unfollow(id); });

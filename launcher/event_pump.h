@@ -22,7 +22,8 @@ class EventPump : public QObject {
   explicit EventPump(QObject* parent = nullptr);
   ~EventPump() override;
 
-  void follow(const QString& id, const QString& folder, std::int64_t offset);
+  // From a byte of the log on; `mark`: logMark() there, as far as it is known.
+  void follow(const QString& id, const QString& folder, std::int64_t offset, const std::string& mark);
   void unfollow(const QString& id);
   // Reads to the end of what stands in the log now, then says drained(): nothing that was written before this call is
   // missing.
@@ -33,6 +34,8 @@ class EventPump : public QObject {
  Q_SIGNALS:
   void batch(const QString& id, const std::shared_ptr<loom::EventBatch>& batch);
   void drained(const QString& id);
+  // The log is another file than the one that was read so far: it was cut, or replaced. It is followed no more.
+  void replaced(const QString& id);
   void failed(const QString& id, const QString& sentence);
 
  private:

@@ -42,6 +42,7 @@ Launcher::Launcher(RunStore& store, LauncherOptions options, QObject* parent)
   connect(&m_pump, &EventPump::batch, this, &Launcher::take);
   connect(&m_pump, &EventPump::drained, this, &Launcher::settle);
   connect(&m_pump, &EventPump::failed, this, &Launcher::failed);
+  connect(&m_pump, &EventPump::replaced, this, &Launcher::readAnew);
   connect(&m_store, &RunStore::builtAnew, this, &Launcher::attach, Qt::QueuedConnection);
   m_local = std::make_unique<LocalExecutor>(m_options.program, m_options.atOnce);
   listen(*m_local);
@@ -240,7 +241,21 @@ void Launcher::start(const QString& id, Executor& executor) {
 }
 
 void Launcher::follow(const QString& id) {
-  m_pump.follow(id, m_store.find(id)->folder, m_store.logOffset(id));
+  m_pump.follow(id, m_store.find(id)->folder, m_store.logOffset(id), m_store.logMark(id));
+}
+
+// A host that crashed lost the end of the log and went on differently, or somebody deleted it. One that begins with the
+// run says all there is; of any other, what was read before is kept.
+void Launcher::readAnew(const QString& id) {
+  const RunRecord* const run = m_store.find(id);
+  if (!run) return;
+  EventReader log((run->folder + "/events.jsonl").toStdString());
+  const std::vector<Event> first = log.read(1);
+  if (!first.empty() && first.front().sequence == 0) m_store.forgetLog(id);
+  if (!m_store.find(id)) return;
+  m_pump.follow(id, m_store.find(id)->folder, 0, {});
+  const auto active = m_active.find(id);
+  if (m_reading.contains(id) || (active != m_active.end() && active->end)) m_pump.drain(id);
 }
 
 void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch) {

@@ -126,6 +126,7 @@ class Launcher : public QObject {
   void keepPlaces();
   void giveWay(const Executor& executor, const QString& to, int ahead);
   bool goesOnLater(const QString& id);  // it gave way and waits now
+  void readAnew(const QString& id);
   void take(const QString& id, const std::shared_ptr<EventBatch>& batch);
   void settle(const QString& id);
   void follow(const QString& id);

@@ -40,6 +40,17 @@ bool mayBeAskedAgain(ErrorCode code) {
   return code == ErrorCode::communication;
 }
 
+// Nothing of a launcher that knows no "cut".
+std::optional<LogMarks> marksOf(const Json& request) {
+  const auto found = request.find("marks");
+  if (found == request.end() || !found->is_array()) return {};
+  LogMarks marks;
+  for (const Json& each : *found)
+    if (each.is_array() && each.size() == 2 && each[0].is_number_integer() && each[1].is_string())
+      marks.emplace_back(each[0].get<std::int64_t>(), each[1].get<std::string>());
+  return marks;
+}
+
 std::string architecture() {
   utsname system{};
   return ::uname(&system) == 0 ? system.machine : "";
@@ -205,7 +216,7 @@ class Agent {
     if (verb == "tail") {
       m_tails.insert_or_assign(job,
                                JobTail(m_jobs->folder(job), std::max<std::int64_t>(integerOf(request, "events"), 0),
-                                       std::max<std::int64_t>(integerOf(request, "log"), 0),
+                                       std::max<std::int64_t>(integerOf(request, "log"), 0), marksOf(request),
                                        [this](const Scheduler& scheduler, const std::string& number, double since) {
                                          return m_desk.look(scheduler, number, since);
                                        }));

@@ -25,12 +25,12 @@
 //   files    {"job"} -> [{"path", "size"}]
 //   get      {"job", "file", "offset"} -> size, end + at most 1 MiB
 //   hash     {"job", "file"} -> size, sha256
-//   tail     {"job", "events", "log"}
-//   untail   {"job"}
-//   tensor   what flows along a wire: engine/loom/tensor_service.h
+//   tail     {"job", "events", "log", "marks": [[offset, logMark()], ...]}; marks of what the launcher has of the
+//   events untail   {"job"} tensor   what flows along a wire: engine/loom/tensor_service.h
 //
 // After tail the agent tells by itself, in this order: {"job", "file": "run.json"} + its text, {"job", "events":
-// offset} + whole lines, {"job", "log": offset} + bytes, {"job", "state": {...}} when it changes, {"job", "end": true,
+// offset} + whole lines, or before them {"job", "cut": offset} where the file is another than that of the marks from
+// there on, {"job", "log": offset} + bytes, {"job", "state": {...}} when it changes, {"job", "end": true,
 // "state"} when it has ended and everything was told. {"job", "warning": sentence} is worth showing and changes
 // nothing;
 // {"job", "fault": sentence, "again": true?} ends the tail. {"busy": true, "doing", "seconds", "waiting"} says what is

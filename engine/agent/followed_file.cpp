@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/run/run_folder.h"
+
 namespace loom {
 namespace {
 constexpr std::chrono::seconds kOpenAgain{1};
@@ -50,6 +52,10 @@ std::string FollowedFile::read(std::int64_t offset, std::size_t most) {
   const ssize_t got = ::pread(m_file, bytes.data(), bytes.size(), offset);
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return bytes;
+}
+
+std::string FollowedFile::markAt(std::int64_t offset) const {
+  return logMark(m_file, offset);
 }
 
 }  // namespace loom

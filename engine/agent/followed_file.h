@@ -20,6 +20,8 @@ class FollowedFile {
 
   // At most `most` bytes from `offset`; empty where there are none yet.
   std::string read(std::int64_t offset, std::size_t most);
+  // logMark() of the file that was read last.
+  std::string markAt(std::int64_t offset) const;
   // The next read opens it anew: nobody will write any more, and what others wrote is to be seen.
   void openAgain() { m_openAgain = {}; }
   // Of the file when it was last read; -1 = there is none.

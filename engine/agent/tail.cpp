@@ -1,6 +1,7 @@
 #include "engine/agent/tail.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/agent/frame.h"
 #include "engine/base/error.h"
@@ -13,6 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kMost = std::size_t{256} << 10;
+constexpr std::int64_t kMarkEvery = 64 << 10;
 constexpr std::size_t kLongestLine = std::size_t{4} << 20;
 constexpr auto kShortestPause = 40ms, kLongestPause = 1500ms;  // between two looks
 constexpr auto kStateEvery = 400ms, kRunFileEvery = 1000ms;
@@ -22,14 +24,17 @@ constexpr auto kLate = 4s;
 
 }  // namespace
 
-JobTail::JobTail(JobFolder job, std::int64_t events, std::int64_t log, BatchLook look)
+JobTail::JobTail(JobFolder job, std::int64_t events, std::int64_t log, std::optional<LogMarks> marks, BatchLook look)
     : m_job(std::move(job)),
       m_batchLook(std::move(look)),
       m_eventsFile(m_job.run().eventsFile()),
       m_logFile(m_job.run().logFile()),
       m_events(events),
       m_log(log),
-      m_pause(kShortestPause) {}
+      m_marks(std::move(marks)),
+      m_pause(kShortestPause) {
+  if (m_marks && !m_marks->empty() && m_marks->back().first == m_events) m_eventsMark = m_marks->back().second;
+}
 
 JobState JobTail::state() const {
   return m_batchLook ? m_job.state(m_batchLook) : m_job.state();
@@ -77,11 +82,27 @@ bool JobTail::tellRunFile(const std::string& id, const Tell& tell) {
   return true;
 }
 
+// The machine went down with what it had not written yet, and the run went on: the launcher has lines that this file
+// never had, or has others for.
+bool JobTail::tellCut(const std::string& id, const Tell& tell) {
+  if (!m_marks)
+    throwError(ErrorCode::badData,
+               "{} is no longer the file of which {} bytes were read before: it was cut or replaced",
+               m_eventsFile.path().string(), m_events);
+  while (!m_marks->empty() && m_eventsFile.markAt(m_marks->back().first) != m_marks->back().second) m_marks->pop_back();
+  m_events = m_marks->empty() ? 0 : m_marks->back().first;
+  m_eventsMark = m_marks->empty() ? std::string() : m_marks->back().second;
+  m_eventsShort = {};
+  tell({{"job", id}, {"cut", m_events}}, {});
+  return true;
+}
+
 bool JobTail::tellEvents(const std::string& id, const Tell& tell) {
   std::string bytes = m_eventsFile.read(m_events, kMost);
-  if (shorter(m_eventsFile, m_events, m_eventsShort))
-    throwError(ErrorCode::badData, "{} holds {} bytes, but {} of it were read before: it is no longer the same run's",
-               m_eventsFile.path().string(), std::max<std::int64_t>(m_eventsFile.size(), 0), m_events);
+  const bool isCut = shorter(m_eventsFile, m_events, m_eventsShort);
+  const bool look = m_eventsFile.size() >= m_events && (!bytes.empty() || !std::exchange(m_sameChecked, true));
+  if (isCut || (look && !m_eventsMark.empty() && m_eventsFile.markAt(m_events) != m_eventsMark))
+    return tellCut(id, tell);
   // Network file systems show a file's new length before its bytes: zeros, which no line holds. What follows comes
   // again later.
   if (const auto hole = bytes.find('\0'); hole != std::string::npos) bytes.resize(hole);
@@ -96,6 +117,9 @@ bool JobTail::tellEvents(const std::string& id, const Tell& tell) {
   bytes.resize(end + 1);
   tell({{"job", id}, {"events", m_events}}, bytes);
   m_events += static_cast<std::int64_t>(bytes.size());
+  m_eventsMark = m_eventsFile.markAt(m_events);
+  if (m_marks && (m_marks->empty() || m_events - m_marks->back().first >= kMarkEvery))
+    m_marks->emplace_back(m_events, m_eventsMark);
   return true;
 }
 

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <span>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/hash.h"
 #include "engine/run/run_folder.h"
 
 namespace loom {
 namespace {
 
 constexpr std::size_t kBlock = 1 << 16;
+constexpr std::int64_t kMarked = 1024;         // bytes before an offset: a few lines, each with its time
 constexpr std::size_t kLongestLine = 4 << 20;  // a line without an end within this is garbage
 
 // pread() until `size` bytes have come or the file ends.
@@ -96,10 +99,31 @@ std::optional<Event> lastEvent(const RunFolder& folder) {
   }
 }
 
-EventWriter::EventWriter(const RunFolder& folder, std::int64_t attempt)
-    : m_path(folder.eventsFile()), m_attempt(attempt) {
+std::string logMark(const std::filesystem::path& path, std::int64_t offset) {
+  const int file = offset > 0 ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+  std::string mark = logMark(file, offset);
+  if (file >= 0) ::close(file);
+  return mark;
+}
+
+std::string logMark(int file, std::int64_t offset) {
+  if (file < 0 || offset <= 0) return {};
+  const std::int64_t from = std::max<std::int64_t>(0, offset - kMarked);
+  std::string before(static_cast<std::size_t>(offset - from), '\0');
+  const ssize_t got = ::pread(file, before.data(), before.size(), from);
+  if (got != static_cast<ssize_t>(before.size())) return {};
+  return fmt::format("{:016x}", Hash64::of(std::as_bytes(std::span(before))));
+}
+
+void EventWriter::open() {
+  if (m_file >= 0) ::close(m_file);
   m_file = ::open(m_path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (m_file < 0) throwErrno(errno, "write", m_path);
+}
+
+EventWriter::EventWriter(const RunFolder& folder, std::int64_t attempt)
+    : m_path(folder.eventsFile()), m_attempt(attempt) {
+  open();
   try {
     if (const auto last = lastEventOf(m_file, m_path)) m_next = last->sequence + 1;
     const std::int64_t size = sizeOf(m_file);
@@ -116,6 +140,11 @@ EventWriter::~EventWriter() {
   if (m_file >= 0) ::close(m_file);
 }
 
+// A file system that cannot sync is no reason not to train.
+void EventWriter::sync() {
+  ::fdatasync(m_file);
+}
+
 Event EventWriter::write(std::string_view kind, const Json& fields) {
   Event event{.sequence = m_next,
               .attempt = m_attempt,
@@ -124,7 +153,12 @@ Event EventWriter::write(std::string_view kind, const Json& fields) {
   event.body = {{"v", 1}, {"seq", event.sequence}, {"attempt", m_attempt}, {"time", event.time}, {"kind", event.kind}};
   for (const auto& [key, value] : fields.items()) event.body[key] = value;
   const std::string line = event.body.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  const std::int64_t before = sizeOf(m_file);
+  struct stat status {};
+  if (::fstat(m_file, &status) == 0 && status.st_nlink == 0) {  // deleted: what is written into it nobody reads
+    open();
+    ::fstat(m_file, &status);
+  }
+  const std::int64_t before = status.st_size;
   std::size_t done = 0;
   while (done < line.size()) {  // one write(), unless the disk fills or a signal comes
     const ssize_t written = ::write(m_file, line.data() + done, line.size() - done);
@@ -137,6 +171,7 @@ Event EventWriter::write(std::string_view kind, const Json& fields) {
     done += static_cast<std::size_t>(written);
   }
   ++m_next;
+  if (kind == "started" || kind == "checkpoint" || kind == "error" || kind == "finished") sync();
   return event;
 }
 

@@ -52,7 +52,8 @@ struct Event {
 };
 
 // Appends whole lines with one write() each; sequence numbers go on from what the file holds; a torn last line of a
-// killed process is closed first. Throws Error(diskFull, ...).
+// killed process is closed first. A file that is deleted meanwhile is made anew, with what follows. Throws
+// Error(diskFull, ...).
 class EventWriter {
  public:
   EventWriter(const RunFolder& folder, std::int64_t attempt);
@@ -62,8 +63,12 @@ class EventWriter {
   // Answers the event as it stands in the file. A line that could be written only in part is taken back. One thread.
   Event write(std::string_view kind, const Json& fields);
   std::int64_t attempt() const { return m_attempt; }
+  // All that was written is on the disk: before what relies on it (a checkpoint). Events that begin or end an attempt
+  // or tell of a checkpoint are by themselves; one of a step is not worth its milliseconds.
+  void sync();
 
  private:
+  void open();
   int m_file = -1;
   std::filesystem::path m_path;
   std::int64_t m_attempt = 1;
@@ -72,6 +77,10 @@ class EventWriter {
 
 // The last event that the file holds, found from its end; nothing when there is none.
 std::optional<Event> lastEvent(const RunFolder& folder);
+// What stands right before an offset of a log, as a hash: whoever goes on there knows by it whether the file is still
+// the one that was read. Empty at the beginning, and where the file ends before the offset.
+std::string logMark(const std::filesystem::path& file, std::int64_t offset);
+std::string logMark(int file, std::int64_t offset);  // of one that is open
 // One line of events.jsonl; nothing for what is no event.
 std::optional<Event> parseEvent(std::string_view line);
 

@@ -141,6 +141,7 @@ void TrainingSession::checkpointIfDue(bool epochEnded) {
 
 void TrainingSession::writeCheckpoint(bool keep) {
   if (!first()) return;
+  m_events->sync();  // a resumed run goes on behind steps that the log has
   if (m_pendingBest && m_pendingBest->step != m_step) {
     tellCheckpoint(m_keeper->write(*m_pendingBest, false, m_position.best->toJson(), false));
     m_pendingBest.reset();

@@ -21,7 +21,11 @@ constexpr std::size_t kEvents = 100000;
 void readLog(RunStore& store, const RunRecord& run) {
   const std::string log = (run.folder + "/events.jsonl").toStdString();
   for (bool more = true; more;) {
-    const EventBatch batch = readBatch(log, store.logOffset(run.id), kEvents);
+    const EventBatch batch = readBatch(log, store.logOffset(run.id), kEvents, store.logMark(run.id));
+    if (batch.isAnother) {
+      store.forgetLog(run.id);
+      continue;
+    }
     more = !batch.atEnd && batch.to > batch.from;
     if (batch.to > batch.from) store.append(run.id, batch);
   }

@@ -6,12 +6,19 @@
 
 #include <QFile>
 #include <QFileInfo>
+#include <algorithm>
 #include <cerrno>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/run/run_folder.h"
 
 namespace loom {
+namespace {
+
+constexpr qint64 kFirstMark = 16 << 10;  // from the end to the second mark
+
+}  // namespace
 
 qint64 Mirror::eventBytes() const {
   return QFileInfo(m_folder + "/events.jsonl").size();
@@ -24,6 +31,34 @@ void Mirror::putEvents(qint64 offset, const QByteArray& bytes) const {
 }
 void Mirror::putLog(qint64 offset, const QByteArray& bytes) const {
   put("/log.txt", offset, bytes);
+}
+
+std::vector<std::pair<qint64, std::string>> Mirror::eventMarks() const {
+  std::vector<std::pair<qint64, std::string>> marks;
+  const std::string path = (m_folder + "/events.jsonl").toStdString();
+  QFile file(QString::fromStdString(path));
+  if (!file.open(QIODevice::ReadOnly)) return marks;
+  for (qint64 end = file.size(), back = kFirstMark; end > 0; back *= 2) {
+    marks.emplace_back(end, logMark(path, end));
+    file.seek(std::max<qint64>(0, end - back));
+    file.readLine();  // to a beginning of a line
+    end = file.pos() < end && end > back ? file.pos() : 0;
+  }
+  std::reverse(marks.begin(), marks.end());
+  return marks;
+}
+
+void Mirror::cutEvents(qint64 offset) const {
+  QFile file(m_folder + "/events.jsonl"), aside(m_folder + "/events.cut.jsonl");
+  if (offset < 0 || offset > file.size())
+    throwError(ErrorCode::badData, "{} has {} bytes, but the host says that it is the same up to {}",
+               file.fileName().toStdString(), file.size(), offset);
+  if (!file.open(QIODevice::ReadWrite) || !aside.open(QIODevice::WriteOnly | QIODevice::Append) || !file.seek(offset))
+    throwError(ErrorCode::inputOutput, "{} cannot be cut: {}", file.fileName().toStdString(),
+               file.errorString().toStdString());
+  while (!file.atEnd())
+    if (aside.write(file.read(1 << 20)) < 0) throwErrno(ENOSPC, "write", aside.fileName().toStdString());
+  if (!aside.flush() || !file.resize(offset)) throwErrno(ENOSPC, "write", aside.fileName().toStdString());
 }
 
 void Mirror::putRunFile(const QByteArray& text) const {

@@ -3,6 +3,9 @@
 // that writing them twice, by one launcher or by two, changes nothing, and a file's length is where to go on.
 #include <QByteArray>
 #include <QString>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace loom {
 
@@ -15,6 +18,11 @@ class Mirror {
   // Error(badData) for a piece that begins behind the end or before the beginning, Error(diskFull, inputOutput).
   void putEvents(qint64 offset, const QByteArray& bytes) const;
   void putLog(qint64 offset, const QByteArray& bytes) const;
+  // Places of this log with their logMark(), the last one its end, before it ever further apart: the host finds by them
+  // up to where its file is the same.
+  std::vector<std::pair<qint64, std::string>> eventMarks() const;
+  // The host's file is another from here on. What stood behind is kept in events.cut.jsonl.
+  void cutEvents(qint64 offset) const;
   void putRunFile(const QByteArray& text) const;
 
  private:

@@ -220,6 +220,7 @@ void RemoteJobs::follow(const QString& id) {
   m_agent->ask({{"verb", "tail"},
                 {"job", id.toStdString()},
                 {"events", job->mirror.eventBytes()},
+                {"marks", job->mirror.eventMarks()},
                 {"log", job->mirror.logBytes()}},
                [this, id](const Json& header, const QByteArray&) {
                  if (!find(id)) return;
@@ -268,6 +269,8 @@ void RemoteJobs::told(const Json& header, const QByteArray& bytes) {
       job->mirror.putRunFile(bytes);
     else if (header.contains("events"))
       job->mirror.putEvents(header["events"].get<qint64>(), bytes);
+    else if (header.contains("cut"))  // the host's log is another from there on, and comes again
+      job->mirror.cutEvents(header["cut"].get<qint64>());
     else if (header.contains("log"))
       job->mirror.putLog(header["log"].get<qint64>(), bytes);
     else if (header.contains("fault"))

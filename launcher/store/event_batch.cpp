@@ -84,13 +84,21 @@ EventBatch toBatch(std::vector<Event> events) {
   return batch;
 }
 
-EventBatch readBatch(const std::filesystem::path& eventsFile, std::int64_t from, std::size_t limit) {
+EventBatch readBatch(const std::filesystem::path& eventsFile, std::int64_t from, std::size_t limit,
+                     const std::string& mark) {
+  if (!mark.empty() && logMark(eventsFile, from) != mark) {
+    EventBatch another;
+    another.from = another.to = from;
+    another.isAnother = std::filesystem::exists(eventsFile);
+    return another;
+  }
   EventReader reader(eventsFile, from);
   std::vector<Event> events = reader.read(limit);
   const bool full = events.size() >= limit;
   EventBatch batch = toBatch(std::move(events));
   batch.from = from;
   batch.to = reader.offset();
+  batch.mark = logMark(eventsFile, batch.to);
   batch.skipped = reader.skipped();
   batch.atEnd = !full;
   return batch;

@@ -21,6 +21,8 @@ struct EventBatch {
   std::vector<std::pair<std::uint32_t, double>> cells;  // (index of the name, value)
   std::vector<Event> others;      // every event that is no step, whole (validations and epochs stand here too)
   std::int64_t from = 0, to = 0;  // bytes of the log
+  std::string mark;               // logMark() at `to`
+  bool isAnother = false;         // the log is not the file any more that was read up to `from`: nothing was taken
   std::int64_t skipped = 0;       // lines since `from` that are no event
   bool atEnd = true;              // nothing more stood in the log
 };
@@ -37,8 +39,9 @@ inline constexpr const char* kSamplesAxis = "axis.samples";
 inline constexpr const char* kTimeAxis = "axis.time";
 }  // namespace series
 
-// Reads on from the batch's byte `from`, at most `limit` events.
-EventBatch readBatch(const std::filesystem::path& eventsFile, std::int64_t from, std::size_t limit);
+// Reads on from the batch's byte `from`, at most `limit` events. `mark`: of the batch before it; empty = not known.
+EventBatch readBatch(const std::filesystem::path& eventsFile, std::int64_t from, std::size_t limit,
+                     const std::string& mark = {});
 // The same of events that are already in hand.
 EventBatch toBatch(std::vector<Event> events);
 

@@ -290,6 +290,42 @@ std::int64_t RunStore::logOffset(const QString& id) const {
   return found ? found->offset : 0;
 }
 
+const std::string& RunStore::logMark(const QString& id) const {
+  static const std::string none;
+  const Entry* const found = entry(id);
+  return found ? found->mark : none;
+}
+
+void RunStore::forgetLog(const QString& id) {
+  Entry* const found = entry(id);
+  if (!found) return;
+  const bool gone = guarded([&] {
+    Transaction transaction(*m_database);
+    for (const char* sql : {"DELETE FROM blocks WHERE series IN (SELECT id FROM series WHERE run = ?)",
+                            "DELETE FROM series WHERE run = ?", "DELETE FROM attempts WHERE run = ?",
+                            "DELETE FROM events WHERE run = ?"}) {
+      Statement statement(*m_database, sql);
+      statement.with(found->row).run();
+    }
+    transaction.commit();
+  });
+  if (!gone || !entry(id)) return;
+  found->data = std::make_unique<RunData>();
+  found->pending.clear();
+  found->offset = 0;
+  found->mark.clear();
+  RunRecord& run = found->record;
+  run.attempt = run.step = 0;
+  run.epoch = run.lastTime = run.duration = 0;
+  run.loss = run.best = run.bestEpoch = run.last = std::nan("");
+  run.bestStep = -1;
+  run.metric.clear();
+  markDirty(*found);
+  flush();
+  Q_EMIT pointsAdded(id);
+  Q_EMIT runChanged(id);
+}
+
 void RunStore::append(const QString& id, const EventBatch& batch) {
   Entry* const found = entry(id);
   if (!found) return;
@@ -317,7 +353,10 @@ void RunStore::append(const QString& id, const EventBatch& batch) {
   }
   record.duration = curves->duration();
   if (taken.measured) measure(*found);
-  if (batch.from <= found->offset) found->offset = std::max(found->offset, batch.to);  // else there is a hole before it
+  if (batch.from <= found->offset && batch.to > found->offset) {  // else there is a hole before it
+    found->offset = batch.to;
+    found->mark = batch.mark;
+  }
   markDirty(*found);
   if (taken.rows > 0) Q_EMIT pointsAdded(id);
   if (!taken.events.empty()) Q_EMIT eventsAdded(id);

@@ -57,6 +57,9 @@ class RunStore : public QObject {
   // Takes events and the new place in the log in one go.
   void append(const QString& id, const EventBatch& batch);
   std::int64_t logOffset(const QString& id) const;
+  const std::string& logMark(const QString& id) const;  // of the log at that offset; empty = not known
+  // Its log became another file: all that was taken of it goes, and is read again from the beginning.
+  void forgetLog(const QString& id);
 
   void change(const QString& id, const std::function<void(RunRecord&)>& change);
   void setState(const QString& id, RunState state, const QString& message = {});
@@ -100,6 +103,7 @@ class RunStore : public QObject {
     RunRecord record;
     std::int64_t row = 0;           // in the database
     std::int64_t offset = 0;        // bytes of the log that were taken
+    std::string mark;               // logMark() there
     std::unique_ptr<RunData> data;  // null = not loaded
     std::vector<Event> pending;     // not yet in the database
     std::int64_t used = 0;          // for dropping the least recently used

@@ -14,6 +14,7 @@ namespace {
 // kTables.
 constexpr const char* kMigrations[] = {
     "CREATE INDEX events_in_order ON events (run, seq)",  // 1 to 2: the newest events of a run without reading all
+    "ALTER TABLE runs ADD COLUMN log_mark TEXT",          // 2 to 3: what stood before log_offset
 };
 constexpr int kSchema = 1 + static_cast<int>(std::size(kMigrations));
 
@@ -41,7 +42,7 @@ constexpr const char* kColumns =
     "device, "
     "attempt, steps_total, steps_per_epoch, samples, batch, parameters, epochs, step, epoch, loss, last_time, "
     "duration, metric, "
-    "of_validation, best, best_epoch, last, best_step, log_offset";
+    "of_validation, best, best_epoch, last, best_step, log_offset, log_mark";
 
 Json readSettings(const QString& text) {
   Json settings = Json::parse(text.toStdString(), nullptr, false);
@@ -101,6 +102,7 @@ void RunStore::loadRuns() {
     run.best = real(), run.bestEpoch = real(), run.last = real();
     run.bestStep = integer();
     entry->offset = integer();
+    entry->mark = text().toStdString();
     noteMark(run);
     m_byId.insert(run.id, entry.get());
     m_entries.push_back(std::move(entry));
@@ -113,7 +115,7 @@ void RunStore::saveRecord(Entry& entry) {
   const RunRecord& run = entry.record;
   const std::string marks = [] {
     std::string text = "?1";
-    for (int i = 2; i <= 35; ++i) text += ",?" + std::to_string(i);
+    for (int i = 2; i <= 36; ++i) text += ",?" + std::to_string(i);
     return text;
   }();
   // An insert that meets the id or the folder of another window's row takes that row over.
@@ -126,7 +128,7 @@ void RunStore::saveRecord(Entry& entry) {
               run.created, run.started, run.ended, run.deleted, run.host, run.device, run.attempt, run.stepsTotal,
               run.stepsPerEpoch, run.samples, run.batch, run.parameters, run.epochs, run.step, run.epoch, run.loss,
               run.lastTime, run.duration, run.metric, run.metricOfValidation ? 1 : 0, run.best, run.bestEpoch, run.last,
-              run.bestStep, entry.offset);
+              run.bestStep, entry.offset, QString::fromStdString(entry.mark));
   insert.run();
   if (!entry.row) entry.row = m_database->lastId();
 }

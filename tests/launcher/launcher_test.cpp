@@ -361,6 +361,30 @@ class LauncherTest : public QObject {
     QCOMPARE(m_store->points("done", series::kLoss).size(), std::size_t{30});
   }
 
+  // This machine went down without having written the end of the log, and the next attempt has the same numbers.
+  void aLogThatLostItsEndIsReadAgain() {
+    m_launcher->submit(job("a", {"steps=60"}));
+    QTRY_COMPARE(state("a"), RunState::finished);
+    const QString log = m_store->find("a")->folder + "/events.jsonl";
+    close();
+    QVERIFY(QFile::resize(log, QFileInfo(log).size() / 2));
+    const RunFolder folder{QFileInfo(log).path().toStdString()};
+    const auto kept = lastEvent(folder)->body["step"].get<std::int64_t>();
+    {
+      EventWriter writer(folder, 1);
+      for (std::int64_t step = kept + 1; step <= 100; ++step)
+        writer.write("step", {{"step", step}, {"loss", 7.0}, {"epoch", 1}});
+      writer.write("finished", {{"reason", "done"}, {"step", 100}});
+    }
+    open();
+    m_store->change("a", [](RunRecord& run) { run.state = RunState::running; });
+    m_launcher->attach();
+    QTRY_COMPARE(state("a"), RunState::finished);
+    const auto points = m_store->points("a", series::kLoss);
+    QCOMPARE(points.size(), std::size_t{100});
+    for (const SeriesPoint& point : points) QCOMPARE(point.value == 7.0, point.step > kept);
+  }
+
   void aJobFileThatIsDamagedHasACopy() {
     m_launcher->submit(job("a", {"steps=30"}));
     QTRY_COMPARE(state("a"), RunState::finished);

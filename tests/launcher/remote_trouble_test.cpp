@@ -53,6 +53,25 @@ class RemoteTroubleTest : public RemoteFixture {
     isWhole("a", 400);
   }
 
+  void aHostThatLostTheEndOfItsLogIsReadFromThere() {
+    m_launcher->submit(job("a", {"steps=400", "ms=5"}));
+    QTRY_VERIFY(m_store->find("a")->step > 100);
+    const JobFolder there(runThere("a").toStdString());
+    const QString here = m_store->find("a")->folder;
+    close();
+    ::kill(static_cast<pid_t>(there.process()["process"].get<int>()), SIGKILL);  // the node's power
+    QTRY_VERIFY(!there.run().running());
+    QVERIFY(QFile::resize(runThere("a") + "/events.jsonl", QFileInfo(here + "/events.jsonl").size() - 3000));
+    open();
+    m_launcher->attach();
+    QTRY_VERIFY(!isLive(state("a")));
+    m_launcher->resume("a");
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QCOMPARE(m_store->find("a")->attempt, std::int64_t{2});
+    isWhole("a", 400);
+    QVERIFY(QFileInfo(here + "/events.cut.jsonl").size() >= 3000);
+  }
+
   void aPersonEndsWhatIsLost() {
     m_launcher->submit(job("a", {"steps=40", "ms=4"}));
     QTRY_VERIFY(m_store->find("a")->step > 5);

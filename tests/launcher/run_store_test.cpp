@@ -409,6 +409,7 @@ TEST_F(RunStoreTest, anEarlierListIsBroughtUpToDate) {
   {
     Database database(folder + "/runs.db");
     database.run("DROP INDEX events_in_order");
+    database.run("ALTER TABLE runs DROP COLUMN log_mark");
     database.run("PRAGMA user_version = 1");
   }
   QFile::remove(folder + "/folders.txt");
@@ -424,7 +425,7 @@ TEST_F(RunStoreTest, anEarlierListIsBroughtUpToDate) {
   Statement version(database, "PRAGMA user_version"),
       index(database, "SELECT count(*) FROM sqlite_master WHERE name = 'events_in_order'");
   ASSERT_TRUE(version.step() && index.step());
-  EXPECT_EQ(version.integer(0), 2);
+  EXPECT_EQ(version.integer(0), 3);
   EXPECT_EQ(index.integer(0), 1);
 }
 

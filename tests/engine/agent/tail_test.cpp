@@ -48,6 +48,7 @@ class TailTest : public testing::Test {
   JobFolder m_job{m_folder.path()};
   std::string m_events, m_log, m_warning;
   std::int64_t m_logEnd = 0;
+  int m_cuts = 0;
   Tell m_tell = [this](const Json& header, std::string_view bytes) {
     if (header.contains("events")) m_events += bytes;
     if (header.contains("log")) {
@@ -55,6 +56,7 @@ class TailTest : public testing::Test {
       m_log += bytes;
       m_logEnd += static_cast<std::int64_t>(bytes.size());
     }
+    if (header.contains("cut")) m_events.resize(header["cut"].get<std::size_t>()), ++m_cuts;
     if (header.contains("warning")) m_warning = header["warning"];
   };
 
@@ -74,7 +76,7 @@ class TailTest : public testing::Test {
 };
 
 TEST_F(TailTest, ASilentJobIsLookedAtSeldomAndThroughOpenFiles) {
-  JobTail tail(m_job, 0, 0);
+  JobTail tail(m_job, 0, 0, {});
   lookFor(tail, 200ms);
   EXPECT_EQ(m_log, "hello\n");
   while (tail.next() - JobTail::Clock::now() < 1s) lookFor(tail, 20ms);  // it has become patient
@@ -89,7 +91,7 @@ TEST_F(TailTest, ASilentJobIsLookedAtSeldomAndThroughOpenFiles) {
 }
 
 TEST_F(TailTest, ALogThatBecomesShorterIsSaidAndGoesOn) {
-  JobTail tail(m_job, 0, 0);
+  JobTail tail(m_job, 0, 0, {});
   lookFor(tail, 100ms);
   writeFileAtomically(m_folder.path() / "log.txt", "x\n");
   while (m_warning.empty()) lookFor(tail, 20ms);
@@ -100,7 +102,7 @@ TEST_F(TailTest, ALogThatBecomesShorterIsSaidAndGoesOn) {
 }
 
 TEST_F(TailTest, EventsThatBecomeShorterEndItOnlyWhenTheyStaySo) {
-  JobTail tail(m_job, 0, 0);
+  JobTail tail(m_job, 0, 0, {});
   lookFor(tail, 100ms);
   const std::string whole = readFile(m_job.run().eventsFile());
   writeFileAtomically(m_job.run().eventsFile(), "");  // an old length, as a network file system may show it
@@ -109,6 +111,39 @@ TEST_F(TailTest, EventsThatBecomeShorterEndItOnlyWhenTheyStaySo) {
   while (m_events.size() < 2 * whole.size()) lookFor(tail, 20ms);
   writeFileAtomically(m_job.run().eventsFile(), "");
   EXPECT_THROW(lookFor(tail, 30s), Error);
+}
+
+// A node that lost its power lost the end of the log with it; the run goes on from its checkpoint in the same file.
+TEST_F(TailTest, ALogThatLostItsEndAndGrewAgainIsToldFromWhereItIsAnother) {
+  const auto line = [](int number, int attempt) {
+    return fmt::format("{{\"v\":1,\"seq\":{},\"attempt\":{},\"kind\":\"step\"}}\n", number, attempt);
+  };
+  std::string whole;
+  for (int i = 0; i < 3000; ++i) whole += line(i, 1);
+  writeFileAtomically(m_job.run().eventsFile(), whole);
+  const auto grown = [&] {
+    std::string text = whole.substr(0, whole.size() - 3000);
+    for (int i = 0; i < 200; ++i) text += line(5000 + i, 2);
+    return text;
+  }();
+  {  // while it is followed
+    JobTail tail(m_job, 0, 0, LogMarks());
+    while (m_events.size() < whole.size()) lookFor(tail, 20ms);
+    writeFileAtomically(m_job.run().eventsFile(), grown);
+    append("events.jsonl", line(6000, 2));
+    while (m_events.size() < grown.size() + 10) lookFor(tail, 20ms);
+    EXPECT_EQ(m_events, readFile(m_job.run().eventsFile()));
+    EXPECT_EQ(m_cuts, 1);
+  }
+  // By a launcher that comes later: from the last of its marks that holds.
+  m_events = whole;
+  writeFileAtomically(m_folder.path() / "had", whole);
+  LogMarks marks;
+  for (const std::size_t at : {whole.size() / 4, whole.size() / 2, whole.size()})
+    marks.emplace_back(at, logMark(m_folder.path() / "had", static_cast<std::int64_t>(at)));
+  JobTail tail(m_job, static_cast<std::int64_t>(whole.size()), m_logEnd, marks);
+  while (m_events.size() < grown.size() + 10 || m_cuts < 2) lookFor(tail, 20ms);
+  EXPECT_EQ(m_events, readFile(m_job.run().eventsFile()));
 }
 
 }  // namespace

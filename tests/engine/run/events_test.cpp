@@ -187,5 +187,33 @@ TEST(Control, CommandsComeInOrderOnce) {
   EXPECT_THROW(appendControl(folder.run(), {{"value", 1}}), Error);
 }
 
+TEST(EventLog, ALogThatIsDeletedUnderItsWriterIsMadeAnew) {
+  const TestFolder folder("events-deleted");
+  EventWriter writer(folder.run(), 1);
+  writer.write("started", Json::object());
+  std::filesystem::remove(folder.run().eventsFile());
+  writer.write("step", {{"step", 1}});
+  writer.write("finished", {{"reason", "done"}});
+  EventReader reader(folder.run().eventsFile());
+  const std::vector<Event> events = reader.read();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].sequence, 1) << "its numbers go on";
+  EXPECT_EQ(events[1].kind, "finished");
+}
+
+TEST(EventLog, AMarkTellsOneLogFromAnother) {
+  const TestFolder folder("events-mark");
+  const auto write = [&](const std::string& text) { std::ofstream(folder.run().eventsFile()) << text; };
+  write("first line\nsecond line\n");
+  const std::string mark = logMark(folder.run().eventsFile(), 23);
+  EXPECT_FALSE(mark.empty());
+  write("first line\nsecond line\nmore\n");
+  EXPECT_EQ(logMark(folder.run().eventsFile(), 23), mark);
+  write("first line\nanother line and more\n");
+  EXPECT_NE(logMark(folder.run().eventsFile(), 23), mark);
+  write("first line\n");
+  EXPECT_EQ(logMark(folder.run().eventsFile(), 23), "");
+}
+
 }  // namespace
 }  // namespace loom
