@@ -10,18 +10,21 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/hash.h"
 #include "engine/base/philox.h"
 #include "engine/base/samples.h"
 #include "engine/base/user_folders.h"
+#include "engine/data/prepare_step.h"
 
 namespace loom {
 namespace {
 
-constexpr std::string_view kMagic = "LOOMKEY1";
+constexpr std::string_view kMagic = "LOOMKEY2";
 
 void appendNumber(std::string& out, std::uint64_t number) {
   out.append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -57,16 +60,49 @@ void appendFacts(std::string& out, std::string_view path, const FileFacts& facts
   out += path;
   appendNumber(out, static_cast<std::uint64_t>(facts.size));
   appendNumber(out, static_cast<std::uint64_t>(facts.time));
+  appendNumber(out, static_cast<std::uint64_t>(facts.changed));
+  appendNumber(out, facts.node);
+  appendNumber(out, facts.hash);
 }
 
-bool unchanged(const struct stat& status, const FileFacts& facts) {
-  return status.st_size == facts.size && status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec == facts.time;
+std::int64_t nanoseconds(const struct timespec& time) {
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+// XXH64 of a file, opened relative to `folder`; nothing where it cannot be read.
+std::optional<std::uint64_t> hashOf(int folder, const char* path) {
+  const int file = ::openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return {};
+  Hash64 hash;
+  std::vector<std::byte> piece(std::size_t{1} << 18);
+  ssize_t got = 0;
+  while ((got = ::read(file, piece.data(), piece.size())) > 0 || (got < 0 && errno == EINTR))
+    if (got > 0) hash.add(piece.data(), static_cast<std::size_t>(got));
+  ::close(file);
+  if (got < 0) return {};
+  return hash.value();
+}
+
+enum class Freshness { stale, fresh, renewed };  // renewed: the same content in another file
+Freshness freshnessOf(int folder, const char* path, FileFacts& facts) {
+  struct stat status {};
+  if (::fstatat(folder, path, &status, 0) != 0) return Freshness::stale;
+  FileFacts now = factsOf({}, status);
+  if (now.size != facts.size || now.time != facts.time) return Freshness::stale;
+  if (now.changed == facts.changed && now.node == facts.node) return Freshness::fresh;
+  if (hashOf(folder, path) != facts.hash) return Freshness::stale;
+  facts.changed = now.changed;
+  facts.node = now.node;
+  return Freshness::renewed;
 }
 
 }  // namespace
 
 std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options) {
-  const std::string file = csv.filename().string();
+  // Samples that were computed before they were stored lie beside those that were not.
+  const std::string packing = packingKey(options.prepare);
+  const std::string file =
+      csv.filename().string() + (packing.empty() ? "" : fmt::format(".prepared-{:016x}", hashName(packing)));
   std::error_code ignored;
   const std::string whole = std::filesystem::weakly_canonical(std::filesystem::absolute(csv), ignored).string();
   const std::string apart = fmt::format("{}-{:016x}", file, hashName(whole));
@@ -78,13 +114,23 @@ std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const Open
 FileFacts factsOf(const std::filesystem::path& csv) {
   struct stat status {};
   if (::stat(csv.c_str(), &status) != 0) throwErrno(errno, "read", csv);
-  return {csv.filename().string(), status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec};
+  return factsOf(csv.filename().string(), status);
+}
+
+FileFacts factsOf(std::string path, const struct stat& status) {
+  return {.path = std::move(path),
+          .size = status.st_size,
+          .time = nanoseconds(status.st_mtim),
+          .changed = nanoseconds(status.st_ctim),
+          .node = static_cast<std::uint64_t>(status.st_ino)};
 }
 
 CacheKey::CacheKey(const std::filesystem::path& csv, const FileFacts& facts) : m_text(kMagic) {
   appendNumber(m_text, 0);  // size of the pack
   appendNumber(m_text, 0);  // number of files
-  appendFacts(m_text, csv.filename().string(), facts);
+  FileFacts whole = facts;
+  whole.hash = hashOf(AT_FDCWD, csv.c_str()).value_or(0);
+  appendFacts(m_text, csv.filename().string(), whole);
 }
 
 void CacheKey::add(const std::vector<FileFacts>& files) {
@@ -99,9 +145,8 @@ std::string CacheKey::finish(std::uint64_t packBytes) {
 }
 
 bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int threads) {
-  struct stat packStatus {
-  }, csvStatus{};
-  if (::stat(place.pack().c_str(), &packStatus) != 0 || ::stat(csv.c_str(), &csvStatus) != 0) return false;
+  struct stat packStatus {};
+  if (::stat(place.pack().c_str(), &packStatus) != 0) return false;
   std::string text;
   try {
     text = readFile(place.key(), std::size_t{1} << 34);
@@ -113,38 +158,44 @@ bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int thre
   key.text.remove_prefix(kMagic.size());
   if (key.number() != static_cast<std::uint64_t>(packStatus.st_size)) return false;
   const std::uint64_t count = key.number();
-  const std::string_view name = key.string();
-  FileFacts facts;
-  facts.size = static_cast<std::int64_t>(key.number());
-  facts.time = static_cast<std::int64_t>(key.number());
-  if (!key.good || name != csv.filename().string() || !unchanged(csvStatus, facts) || count > key.text.size())
-    return false;
-
   struct Entry {
     std::string_view path;
     FileFacts facts;
   };
+  const auto take = [&key] {
+    Entry entry{.path = key.string(), .facts = {}};
+    entry.facts.size = static_cast<std::int64_t>(key.number());
+    entry.facts.time = static_cast<std::int64_t>(key.number());
+    entry.facts.changed = static_cast<std::int64_t>(key.number());
+    entry.facts.node = key.number();
+    entry.facts.hash = key.number();
+    return entry;
+  };
+  Entry own = take();
+  if (!key.good || own.path != csv.filename().string() || count > key.text.size()) return false;
+  std::atomic<bool> fresh{true}, renewed{false};
+  const auto judge = [&](int folder, const char* path, FileFacts& facts) {
+    const Freshness found = freshnessOf(folder, path, facts);
+    if (found == Freshness::stale) fresh = false;
+    if (found == Freshness::renewed) renewed = true;
+  };
+  judge(AT_FDCWD, csv.c_str(), own.facts);
+  if (!fresh) return false;
   std::vector<Entry> entries;
   entries.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) {
-    Entry entry;
-    entry.path = key.string();
-    entry.facts.size = static_cast<std::int64_t>(key.number());
-    entry.facts.time = static_cast<std::int64_t>(key.number());
+    entries.push_back(take());
     if (!key.good) return false;
-    entries.push_back(std::move(entry));
   }
   // Paths are looked up relative to the CSV's folder, which the kernel then need not walk to anew for every file.
   const std::filesystem::path parent = csv.has_parent_path() ? csv.parent_path() : ".";
   const int folder = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return false;
-  std::atomic<bool> fresh{true};
   const auto look = [&](std::size_t begin, std::size_t end) {
     std::string path;
     for (std::size_t i = begin; i < end && fresh.load(std::memory_order_relaxed); ++i) {
-      struct stat status {};
       path = entries[i].path;
-      if (::fstatat(folder, path.c_str(), &status, 0) != 0 || !unchanged(status, entries[i].facts)) fresh = false;
+      judge(folder, path.c_str(), entries[i].facts);
     }
   };
   const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -157,7 +208,16 @@ bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int thre
   look(0, entries.size() / used);
   for (std::thread& other : others) other.join();
   ::close(folder);
-  return fresh;
+  if (!fresh || !renewed) return fresh;
+  std::string again = text.substr(0, kMagic.size() + 2 * sizeof(std::uint64_t));
+  appendFacts(again, own.path, own.facts);
+  for (const Entry& entry : entries) appendFacts(again, entry.path, entry.facts);
+  try {
+    writeFileAtomically(place.key(), again);
+  } catch (const Error&) {
+    // A folder that may only be read: looked into again next time.
+  }
+  return true;
 }
 
 BuilderLock::BuilderLock(const std::filesystem::path& file, const std::function<bool()>& keepWaiting) {

@@ -1,6 +1,6 @@
 #pragma once
-// Where a CSV's packed cache lies and whether it is fresh. Beside NAME.pack stands NAME.key: the paths, sizes and times
-// of everything that the pack was made of, so that the pack itself stays a function of the samples alone.
+// Where a CSV's packed cache lies and whether it is fresh. Beside NAME.pack stands NAME.key: the paths, sizes, times
+// and hashes of everything that the pack was made of, so that the pack itself stays a function of the samples alone.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ struct CachePlace {
 // folder.
 std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options);
 
-// What is known of the CSV itself now. Throws Error(missingFile).
+// What is known of the CSV itself now, but its hash. Throws Error(missingFile).
 FileFacts factsOf(const std::filesystem::path& csv);
 
 class CacheKey {
@@ -37,8 +37,9 @@ class CacheKey {
   std::uint64_t m_files = 0;
 };
 
-// Whether the pack is there and everything that it was made of is as it was. Looks at every file (not into it), on
-// `threads`.
+// Whether the pack is there and everything that it was made of is as it was. Looks at every file, on `threads`, and
+// into those alone that have their size and time still but are another file or were changed since: then the hash
+// decides, and the key is written anew so that the next one need not look.
 bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int threads);
 
 // Held by the one who builds; released by the destructor or the death of the process.

@@ -49,6 +49,7 @@ struct Fault {
   std::string column;     // as the header writes it; empty = the whole row
   std::string found, wanted, remedy;
   std::vector<std::string> variables;  // that a finding about several columns means; else empty
+  Json step;                           // of preparation, that mends it; null where none does
   // "line 812, column y: found 'cat', but a number is wanted; write the class as 0, 1, 2 ..."
   std::string message() const;
 };

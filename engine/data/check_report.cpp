@@ -1,4 +1,6 @@
 // What the rows of a dataset say together, once all of them were read.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -163,6 +165,14 @@ void reportConstants(CheckedRows& all) {
 
 void reportClips(CheckedRows& all) {
   for (const ClipColumn& clip : all.clips) {
+    if (clip.rates.size() > 1)
+      all.add({.kind = FaultKind::mixedKinds,
+               .severity = FaultSeverity::warning,
+               .line = 1,
+               .column = clip.header,
+               .found = fmt::format("the sounds have {} samples a second", fmt::join(clip.rates, " and ")),
+               .wanted = "a network hears the same sound in them only at one rate",
+               .remedy = "bring all files to one rate"});
     if (clip.shortest >= clip.longest) continue;
     all.add({.kind = FaultKind::mixedShapes,
              .severity = FaultSeverity::info,
@@ -172,6 +182,47 @@ void reportClips(CheckedRows& all) {
              .wanted = "a network takes samples of one length",
              .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
                                    clip.shortest, clip.longest)});
+  }
+}
+
+void reportPictures(CheckedRows& all) {
+  for (const PictureColumn& column : all.pictures) {
+    if (column.rows.size() < 2) continue;
+    const VariablePlan& plan = all.plan[column.variable];
+    const std::string& name = all.report.schema.variables[column.variable].name;
+    Shape smallest, largest, common;
+    std::int64_t most = 0;
+    for (const auto& [extents, rows] : column.rows) {
+      const Shape size = plan.shapeOf(extents);
+      if (smallest.rank() == 0) smallest = largest = size;
+      for (int axis = 0; axis < 3; ++axis) {
+        smallest[axis] = std::min(smallest[axis], size[axis]);
+        largest[axis] = std::max(largest[axis], size[axis]);
+      }
+      if (rows > most) most = rows, common = size;
+    }
+    const Fault fault{.kind = FaultKind::mixedShapes,
+                      .severity = FaultSeverity::warning,
+                      .line = 1,
+                      .column = column.header,
+                      .variables = {name}};
+    if (smallest[1] != largest[1] || smallest[2] != largest[2]) {
+      Fault sizes = fault;
+      sizes.found = fmt::format("the pictures have {}×{} to {}×{} pixels, {} of {} have {}×{}", smallest[1],
+                                smallest[2], largest[1], largest[2], most, all.report.rows, common[1], common[2]);
+      sizes.wanted = "a network takes pictures of one size";
+      sizes.remedy = "add the step Resize to prepare";
+      sizes.step = {{"step", "Resize"}, {"size", {common[1], common[2]}}, {"variable", name}};
+      all.add(std::move(sizes));
+    }
+    if (smallest[0] != largest[0]) {
+      Fault colours = fault;
+      colours.found = fmt::format("the pictures have {} to {} channels", smallest[0], largest[0]);
+      colours.wanted = "a network takes pictures of equally many";
+      colours.remedy = "add the step Colours to prepare";
+      colours.step = {{"step", "Colours"}, {"to", "rgb"}, {"variable", name}};
+      all.add(std::move(colours));
+    }
   }
 }
 
@@ -287,6 +338,7 @@ void reportRows(CheckedRows& rows) {
   if (!rows.options.other.empty()) reportShared(rows);
   reportConstants(rows);
   reportClips(rows);
+  reportPictures(rows);
   reportScales(rows);
   reportClasses(rows);
 }

@@ -21,9 +21,7 @@ void hashRows(const RowParser& parser, RowChunk& chunk) {
     if (!plan[v].known) continue;
     std::size_t at = 0;
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
-      const std::size_t bytes = plan[v].clip()
-                                    ? static_cast<std::size_t>(chunk.columns[v].lengths[row]) * plan[v].stepBytes()
-                                    : plan[v].cellBytes();
+      const std::size_t bytes = plan[v].loose() ? plan[v].rowBytes(chunk.columns[v].extents[row]) : plan[v].cellBytes();
       const std::span<const std::byte> cell(chunk.columns[v].bytes.data() + at, bytes);
       at += bytes;
       chunk.rowHashes[row] = Hash64::of(cell, chunk.rowHashes[row]);
@@ -114,6 +112,8 @@ void CheckedRows::begin(const CsvHeader& header, const RowParser& parser) {
   for (std::size_t v = 0; v < plan.size(); ++v) {
     const CsvVariable& variable = header.variables[v];
     if (plan[v].clip()) clips.push_back({.header = header.columns[variable.columns[0]].header, .variable = v});
+    if (plan[v].mixed())
+      pictures.push_back({.header = header.columns[variable.columns[0]].header, .variable = v, .rows = {}});
     if (plan[v].file) continue;
     for (std::size_t e = 0; e < variable.columns.size(); ++e)
       numbers.push_back({header.columns[variable.columns[e]].header, v, e});
@@ -152,13 +152,19 @@ void CheckedRows::takeRows(RowChunk& chunk) {
       column.high = std::max(column.high, value);
     }
   }
-  for (ClipColumn& clip : clips)
+  for (ClipColumn& clip : clips) {
+    if (const auto met = chunk.rates.find(clip.variable); met != chunk.rates.end())
+      clip.rates.insert(met->second.begin(), met->second.end());
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
       if (chunk.bad[row]) continue;
-      const auto steps = static_cast<std::int64_t>(chunk.columns[clip.variable].lengths[row]);
+      const auto steps = static_cast<std::int64_t>(chunk.columns[clip.variable].extents[row]);
       clip.shortest = std::min(clip.shortest, steps);
       clip.longest = std::max(clip.longest, steps);
     }
+  }
+  for (PictureColumn& column : pictures)
+    for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row)
+      if (!chunk.bad[row]) ++column.rows[chunk.columns[column.variable].extents[row]];
   for (LabelColumn& label : labels) takeLabels(label, chunk);
   if (!chunk.rowHashes.empty()) {
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows) && hashes.size() < kMostHashes; ++row) {

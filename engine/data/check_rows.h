@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,12 @@ struct ClipColumn {
   std::string header;
   std::size_t variable = 0;
   std::int64_t shortest = INT64_MAX, longest = 0;
+  std::set<int> rates;  // samples a second
+};
+struct PictureColumn {
+  std::string header;
+  std::size_t variable = 0;
+  std::map<std::uint64_t, std::int64_t> rows;  // by size: VariablePlan::extentsOf()
 };
 struct LabelColumn {
   std::size_t variable = 0;
@@ -70,6 +77,7 @@ class CheckedRows {
   std::vector<NumberColumn> numbers;
   std::vector<LabelColumn> labels;
   std::vector<ClipColumn> clips;
+  std::vector<PictureColumn> pictures;
   std::vector<RowHash> hashes;
   std::map<std::pair<std::string, FaultKind>, std::int64_t> words;  // cells that hold some, by column
 

@@ -12,7 +12,8 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr std::int64_t kFirstRows = 128;                     // enough to settle the plan
+constexpr std::int64_t kFirstRows = 128;  // enough to settle the plan
+constexpr std::int64_t kRowsOfSizes = 8;
 constexpr std::size_t kDecodedBytes = std::size_t{8} << 20;  // that a chunk's files may take, roughly
 
 struct Item {
@@ -130,6 +131,9 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
   if (header.variables.empty()) return own;
   RowParser parser(header, folder);
   parser.decodeFiles = request.decodeFiles;
+  parser.prepareWith(request.prepare);
+  parser.letSizesDiffer(request.sizes);
+  if (request.collect) parser.letAllSizesDiffer();
   parser.settle(first->block, offset, request.collect, toOwn);
   if (consumer.start) consumer.start(header, parser);
   first->offset = offset;
@@ -142,8 +146,14 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
   std::int64_t records = INT64_MAX;
   if (parser.hasFiles()) {
     std::size_t rowBytes = 1;
-    for (const VariablePlan& plan : parser.plan()) rowBytes += plan.cellBytes();
-    records = std::clamp<std::int64_t>(static_cast<std::int64_t>(kDecodedBytes / rowBytes), 1, 4096);
+    bool sizes = false;
+    for (const VariablePlan& plan : parser.plan()) {
+      rowBytes += plan.cellBytes();
+      sizes |= plan.mixed();
+    }
+    // The first picture says nothing of the others where they differ in size.
+    records =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(kDecodedBytes / rowBytes), 1, sizes ? kRowsOfSizes : 4096);
   }
 
   std::vector<std::unique_ptr<Item>> items;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,9 @@ struct ReadRows {
   std::filesystem::path csv;
   int threads = 0;  // 0 = cores
   bool decodeFiles = true;
+  std::vector<Json> prepare;    // its first steps are done to images where they may (PrepareStep::beforePacking)
+  std::set<std::string> sizes;  // variables whose images differ in size; another that does ends it as SizesDiffer, but
+                                // for `collect`, where all may
   bool collect = false;  // true: faults are collected, at most `listed` of each kind by chunk; false: the first ends it
                          // as an Error
   std::size_t listed = 100;

@@ -23,12 +23,11 @@ struct Variable {
   std::string name;   // "x"
   std::string label;  // "image", as the header's text after the colon; of a vector that of its first element
   VariableKind kind = VariableKind::scalar;
-  Shape
-      shape;  // of one sample, as stored: image C x H x W, wave samples x channels, scalar {1}; may differ by row only
-              // where `varying` (clips that crop and pad make equal), in axis 0 only, and is then that of the longest
-  bool varying = false;
+  Shape shape;  // of one sample, as stored: image C x H x W, wave samples x channels, scalar {1}; the largest extents
+                // where rows differ: clips in axis 0, images in any
+  Shape smallest;  // the smallest extents; empty where all rows have one shape
+  bool varying() const { return smallest.rank() > 0 && smallest != shape; }
   DataType type = DataType::f32;           // as stored: u8 images, f32 numbers
-  std::int64_t shortest = 0;               // varying: the smallest extent of axis 0; else shape[0]
   std::vector<std::string> elementLabels;  // vectors: the header's text of each element
 };
 
@@ -73,6 +72,8 @@ struct OpenOptions {
   CsvFormatChoice format;             // of the CSV
   // Of these the column steps are applied; what they measure is measured on `rows`, without the part that is held out.
   // Dataset::columnSteps() answers them resolved. A pack has them behind it.
+  // Of the others, those at its beginning that bring pictures to one size or one kind of colour are done once for all,
+  // before they are stored; the same steps change nothing afterwards. Each such choice has a cache of its own.
   std::vector<Json> prepare;
   RowChoice rows;  // all rows are opened; selectRows() and selectPart() take those meant
   // Only what these variables are made of is read; other columns may be there or not, in any order. Empty: all.
@@ -92,7 +93,8 @@ std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const Ope
 bool cacheIsFresh(const std::filesystem::path& csv, const OpenOptions& options = {});
 std::filesystem::path cachePath(const std::filesystem::path& csv, const OpenOptions& options = {});
 
-// The schema from the header and the first row alone: opens at once however large the file. size() is not known then.
+// The schema from the header and the first row alone: opens at once however large the file. size() is not known then,
+// nor whether rows differ in their extents.
 Schema peekSchema(const std::filesystem::path& csv);
 
 // Rows [first, first + count) of a dataset; a negative `first` counts from the end, a negative `count` means all that

@@ -117,6 +117,7 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
 
 void decodeFile(const std::filesystem::path& path, Sample& sample, std::vector<std::byte>& scratch) {
   readWhole(path, scratch);
+  sample.rate = 0;
   decodeBytes(scratch, path.extension().native(), sample);
 }
 

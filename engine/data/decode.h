@@ -20,6 +20,7 @@ struct Sample {
   VariableKind kind = VariableKind::image;
   Shape shape;
   DataType type = DataType::u8;
+  int rate = 0;                  // of a sound: samples a second
   std::vector<std::byte> bytes;  // row-major; reused from one decode to the next
   std::vector<std::byte> work;   // what a decoder needs beside them, kept for the next one; means nothing afterwards
 };
@@ -54,7 +55,8 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
 // image: C x H x W of u8 (grey 1, grey and alpha 2, RGB 3, RGBA 4). PNGs of 16 bits become f32 of 0 ... 255, so that
 // the steps made for 8 bits fit them; palettes become RGB, 1 to 4 bits of grey become 8.
 void decodePng(std::span<const std::byte> file, Sample& sample);
-// image: C x H x W of u8, grey 1 or RGB 3. The slow integer transform: the same bytes on every machine.
+// image: C x H x W of u8, grey 1 or RGB 3, turned as EXIF says. The slow integer transform: the same bytes on every
+// machine.
 void decodeJpeg(std::span<const std::byte> file, Sample& sample);
 // image: 1, 4, 8, 16, 24 or 32 bits, without compression; a palette of greys gives one channel.
 void decodeBmp(std::span<const std::byte> file, Sample& sample);

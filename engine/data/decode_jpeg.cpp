@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <jpeglib.h>
+#include <jerror.h>
 // clang-format on
 
 #include <csetjmp>
@@ -10,6 +11,7 @@
 #include <cstring>
 
 #include "engine/data/decode.h"
+#include "engine/data/orientation.h"
 #include "engine/data/planes.h"
 
 namespace loom {
@@ -41,8 +43,14 @@ struct JpegReader {
 }
 
 // libjpeg calls a file that ends early or holds damaged data a warning and paints the rest grey: garbage to train on.
+// Other warnings are about words that no pixel depends on: some cameras write 0 as the end of the spectrum of a
+// sequential scan, or marks and progressions of their own. Every viewer shows those pictures.
 void onMessage(j_common_ptr common, int level) {
-  if (level < 0) onError(common);
+  if (level >= 0) return;
+  const int code = common->err->msg_code;
+  if (code != JWRN_NOT_SEQUENTIAL && code != JWRN_BOGUS_PROGRESSION && code != JWRN_JFIF_MAJOR &&
+      code != JWRN_ADOBE_XFORM)
+    onError(common);
 }
 
 // A progressive file of a few kilobytes may hold thousands of scans over a large image: hours of work.
@@ -58,6 +66,7 @@ bool readHeader(JpegReader& reader, std::span<const std::byte> file) {
   if (setjmp(reader.jump)) return false;
   jpeg_create_decompress(&reader.jpeg);
   jpeg_mem_src(&reader.jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+  jpeg_save_markers(&reader.jpeg, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(&reader.jpeg, TRUE);
   return true;
 }
@@ -94,6 +103,16 @@ bool readRows(JpegReader& reader, jpeg_progress_mgr& progress, RowsOut out) {
   return true;
 }
 
+int orientationIn(jpeg_saved_marker_ptr marker) {
+  constexpr std::string_view kExif("Exif\0\0", 6);
+  for (; marker; marker = marker->next) {
+    const std::string_view text(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (marker->marker == JPEG_APP0 + 1 && text.starts_with(kExif))
+      return orientationOf(std::as_bytes(std::span(text.substr(kExif.size()))));
+  }
+  return 1;
+}
+
 [[noreturn]] void refuse(const JpegReader& reader) {
   throw DecodeError(fmt::format("the JPEG image is broken ({})", reader.message), "a whole image is needed",
                     "write the file again");
@@ -114,6 +133,7 @@ void decodeJpeg(std::span<const std::byte> file, Sample& sample) {
                       "grey (1) or colour (3) is needed", "convert the image to RGB");
   jpeg.out_color_space = jpeg.num_components == 1 ? JCS_GRAYSCALE : kColour;
   jpeg.dct_method = JDCT_ISLOW;
+  const int orientation = orientationIn(jpeg.marker_list);
   const std::size_t channels = static_cast<std::size_t>(jpeg.num_components);
   const std::size_t width = jpeg.image_width, height = jpeg.image_height, pixels = width * height;
   sample.kind = VariableKind::image;
@@ -130,6 +150,7 @@ void decodeJpeg(std::span<const std::byte> file, Sample& sample) {
   jpeg_progress_mgr progress{};
   progress.progress_monitor = onProgress;
   if (!readRows(reader, progress, out)) refuse(reader);
+  turnUpright(sample, orientation);
 }
 
 }  // namespace loom

@@ -122,6 +122,7 @@ void decodeSound(std::span<const std::byte> file, Sample& sample) {
   if (!sound) refuseSound(fmt::format("{} cannot be read", kind), sf_strerror(nullptr));
   sample.kind = VariableKind::wave;
   sample.type = DataType::f32;
+  sample.rate = info.samplerate;
   sample.shape = Shape{info.frames, info.channels};
   checkSampleSize(sample.shape, sample.type, "the sound");
   sample.bytes.resize(static_cast<std::size_t>(sample.shape.elements()) * sizeof(float));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct ImportOptions {
 struct ImportResult {
   std::filesystem::path csv;
   std::int64_t rows = 0;
-  std::vector<std::string> classes;  // names, where the source has some; also in OUT/classes.txt, one a line
+  std::vector<std::string> classes;             // names, where the source has some; also in OUT/classes.txt, one a line
+  std::map<std::string, std::int64_t> leftOut;  // files that are not read, by the ending of their names
 };
 
 // IDX (MNIST and its relatives), plain or gzip: images of u8, N x H x W or N x C x H x W, and N labels of u8.
@@ -45,5 +47,8 @@ ImportResult importCifar(const std::vector<std::filesystem::path>& batches, cons
 // the folder itself.
 ImportResult importFolder(const std::filesystem::path& folder, const std::filesystem::path& out,
                           const ImportOptions& options = {});
+
+// "4 files were left out: .webp, .tif are not read"; empty where none was.
+std::string leftOutText(const ImportResult& result);
 
 }  // namespace loom

@@ -32,10 +32,15 @@ bool naturally(const std::string& a, const std::string& b) {
   return a.size() - i != b.size() - k ? a.size() - i < b.size() - k : a < b;
 }
 
-std::string_view kindOf(const fs::path& path) {
+std::string endingOf(const fs::path& path) {
   std::string ending = path.extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+std::string_view kindOf(const fs::path& path) {
+  const std::string ending = endingOf(path);
   if (ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp") return "image";
   if (ending == ".wav" || ending == ".flac" || ending == ".ogg") return "sound";
   if (ending == ".npy") return "array";
@@ -68,6 +73,7 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
   std::vector<std::string> classes;
   std::string_view kind;
   fs::path firstOfKind;
+  ImportResult result;
   std::int64_t others = 0;
   for (const auto& entry : sorted(folder)) {
     if (!entry.is_directory()) continue;
@@ -76,6 +82,7 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
       const std::string_view its = inner.is_regular_file() ? kindOf(inner.path()) : std::string_view{};
       if (its.empty()) {
         ++others;
+        if (inner.is_regular_file()) ++result.leftOut[endingOf(inner.path())];
         continue;
       }
       if (kind.empty()) {
@@ -114,7 +121,22 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
   for (const std::string& name : classes) names += name + "\n";
   writeFileAtomically(out / "classes.txt", names);
   writeFileAtomically(out / "index.csv", csv);
-  return {out / "index.csv", static_cast<std::int64_t>(files.size()), std::move(classes)};
+  result.csv = out / "index.csv";
+  result.rows = static_cast<std::int64_t>(files.size());
+  result.classes = std::move(classes);
+  return result;
+}
+
+std::string leftOutText(const ImportResult& result) {
+  std::int64_t files = 0;
+  std::string endings;
+  for (const auto& [ending, count] : result.leftOut) {
+    files += count;
+    endings += (endings.empty() ? "" : ", ") + (ending.empty() ? "names without an ending" : ending);
+  }
+  if (files == 0) return {};
+  return fmt::format("{} file{} left out: {} {} not read", files, files == 1 ? " was" : "s were", endings,
+                     result.leftOut.size() == 1 ? "is" : "are");
 }
 
 }  // namespace loom

@@ -164,7 +164,7 @@ class BackgroundLoader : public Loader {
     const auto place = static_cast<std::size_t>(index);
     Column column{wanted, place,
                   Preparation(schema.variables[place], m_options.prepare, m_options.random, m_options.seed), 0, 0};
-    if (raw && (schema.variables[place].type != DataType::u8 || schema.variables[place].varying))
+    if (raw && (schema.variables[place].type != DataType::u8 || schema.variables[place].varying()))
       throwError(ErrorCode::internal, "'{}' is not stored as bytes of one shape", wanted.variable);
     column.elements = raw ? schema.variables[place].shape.elements() : column.preparation.shape().elements();
     if (column.elements != wanted.shape.elements())

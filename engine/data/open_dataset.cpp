@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/data/cache.h"
@@ -33,7 +34,8 @@ void removeLeftovers(const CachePlace& place) {
   }
 }
 
-void build(const std::filesystem::path& csv, const CachePlace& place, const OpenOptions& options) {
+void build(const std::filesystem::path& csv, const CachePlace& place, const OpenOptions& options,
+           const std::set<std::string>& sizes) {
   const FileFacts before = factsOf(csv);
   CacheKey key(csv, before);
   std::error_code ignored;
@@ -62,14 +64,14 @@ void build(const std::filesystem::path& csv, const CachePlace& place, const Open
       if (!options.progress({rows, std::max(rows, estimate), seconds > 0 ? static_cast<double>(rows) / seconds : 0}))
         throwError(ErrorCode::stopped, "stopped while {} was prepared", csv.filename().string());
     };
-    readRows({.csv = csv, .threads = options.threads}, consumer);
+    readRows({.csv = csv, .threads = options.threads, .prepare = options.prepare, .sizes = sizes}, consumer);
     if (!writer || writer->rows() == 0)
       throwError(ErrorCode::badData, "{} has a header but no samples; add a line for each sample",
                  csv.filename().string());
     writer->finish();
     packBytes = writer->bytes();
     const FileFacts after = factsOf(csv);
-    if (after.size != before.size || after.time != before.time)
+    if (after.size != before.size || after.time != before.time || after.changed != before.changed)
       throwError(ErrorCode::badData, "{} was changed while it was read; wait until it is written and try again",
                  csv.filename().string());
   });
@@ -117,7 +119,15 @@ std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const Ope
     const BuilderLock lock(place.lock(), [&] { return !options.progress || options.progress({}); });
     if (auto dataset = tryOpen(place)) return dataset;  // another process built it while this one waited
     removeLeftovers(place);
-    build(csv, place, options);
+    // Pictures are stored side by side until one differs in size: then from the beginning, each in its own.
+    for (std::set<std::string> sizes;;) {
+      try {
+        build(csv, place, options, sizes);
+        break;
+      } catch (const SizesDiffer& found) {
+        sizes.insert(found.variable);
+      }
+    }
     return openPack(place.pack());
   }
   throwError(ErrorCode::internal, "no place for the data cache of {}", csv.string());

@@ -6,8 +6,8 @@
 //   groups   of rows_per_group rows; each begins at a multiple of 64. In a group, variable by variable, padded to 64
 //   bytes:
 //            fixed shapes: the rows' bytes, one after another
-//            clips: for each row (u64 offset from the group's beginning, u64 extent of axis 0); after the last
-//            variable, the clips
+//            clips and images of several sizes: for each row (u64 offset from the group's beginning, u64 its extents:
+//            packExtents()); after the last variable, the clips and images
 //   footer   JSON: rows, rows_per_group, variables, groups (offsets), content (XXH64 of all groups)
 //   trailer  64 bytes: "LOOMTAIL", footer offset, footer bytes, XXH64 of the footer (u64 each), zeros
 //
@@ -39,8 +39,9 @@ class PackWriter {
  private:
   struct Pending {
     std::vector<std::byte> bytes;
-    std::vector<std::int64_t> lengths;
-    std::int64_t shortest = INT64_MAX, longest = 0;  // over the whole file
+    std::vector<std::uint64_t> extents;
+    Shape smallest, largest;  // over the whole file
+    void take(const Shape& shape);
   };
   void chooseGroupSize(const RowChunk& chunk);
   void flush();

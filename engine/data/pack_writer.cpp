@@ -24,6 +24,14 @@ PackWriter::PackWriter(const Append& append, Schema schema, std::vector<Variable
   m_offset = sizeof header;
 }
 
+void PackWriter::Pending::take(const Shape& shape) {
+  if (largest.rank() == 0) largest = smallest = shape;
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(shape.rank()); ++axis) {
+    largest[axis] = std::max(largest[axis], shape[axis]);
+    smallest[axis] = std::min(smallest[axis], shape[axis]);
+  }
+}
+
 void PackWriter::put(const void* data, std::size_t bytes) {
   m_append(data, bytes);
   m_hash.add(data, bytes);
@@ -40,8 +48,7 @@ void PackWriter::pad() {
 void PackWriter::chooseGroupSize(const RowChunk& chunk) {
   std::uint64_t row = 0;
   for (std::size_t v = 0; v < m_plan.size(); ++v)
-    row += m_plan[v].clip() ? static_cast<std::uint64_t>(chunk.columns[v].lengths[0]) * m_plan[v].stepBytes() + 16
-                            : m_plan[v].cellBytes();
+    row += m_plan[v].loose() ? m_plan[v].rowBytes(chunk.columns[v].extents[0]) + 16 : m_plan[v].cellBytes();
   m_rowsPerGroup = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(std::bit_floor(std::max<std::uint64_t>(kGroupBytes / row, 1))), 1, kMostRows);
 }
@@ -56,16 +63,14 @@ void PackWriter::add(const RowChunk& chunk) {
       Pending& pending = m_pending[v];
       const RowChunk::Column& column = chunk.columns[v];
       std::size_t bytes = static_cast<std::size_t>(count) * m_plan[v].cellBytes();
-      if (m_plan[v].clip()) {
-        std::int64_t steps = 0;
+      if (m_plan[v].loose()) {
+        bytes = 0;
         for (std::int64_t i = row; i < row + count; ++i) {
-          const std::int64_t length = column.lengths[static_cast<std::size_t>(i)];
-          pending.lengths.push_back(length);
-          pending.shortest = std::min(pending.shortest, length);
-          pending.longest = std::max(pending.longest, length);
-          steps += length;
+          const std::uint64_t extents = column.extents[static_cast<std::size_t>(i)];
+          pending.extents.push_back(extents);
+          pending.take(m_plan[v].shapeOf(extents));
+          bytes += m_plan[v].rowBytes(extents);
         }
-        bytes = static_cast<std::size_t>(steps) * m_plan[v].stepBytes();
       }
       const std::byte* data = column.bytes.data() + from[v];
       pending.bytes.insert(pending.bytes.end(), data, data + bytes);
@@ -83,16 +88,16 @@ void PackWriter::flush() {
   m_groups.push_back(m_offset);
   std::uint64_t fixed = 0;
   for (std::size_t v = 0; v < m_plan.size(); ++v)
-    fixed += padded(m_plan[v].clip() ? static_cast<std::uint64_t>(m_pendingRows) * 16 : m_pending[v].bytes.size());
+    fixed += padded(m_plan[v].loose() ? static_cast<std::uint64_t>(m_pendingRows) * 16 : m_pending[v].bytes.size());
   std::uint64_t clips = fixed;
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
-    if (m_plan[v].clip()) {
+    if (m_plan[v].loose()) {
       std::vector<std::uint64_t> table;
       std::uint64_t at = clips;
-      for (const std::int64_t length : m_pending[v].lengths) {
+      for (const std::uint64_t extents : m_pending[v].extents) {
         table.push_back(at);
-        table.push_back(static_cast<std::uint64_t>(length));
-        at += static_cast<std::uint64_t>(length) * m_plan[v].stepBytes();
+        table.push_back(extents);
+        at += m_plan[v].rowBytes(extents);
       }
       clips = padded(at);
       put(table.data(), table.size() * sizeof table[0]);
@@ -102,12 +107,12 @@ void PackWriter::flush() {
     pad();
   }
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
-    if (m_plan[v].clip()) {
+    if (m_plan[v].loose()) {
       put(m_pending[v].bytes.data(), m_pending[v].bytes.size());
       pad();
     }
     m_pending[v].bytes.clear();
-    m_pending[v].lengths.clear();
+    m_pending[v].extents.clear();
   }
   m_pendingRows = 0;
 }
@@ -117,19 +122,13 @@ void PackWriter::finish() {
   Json variables = Json::array();
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
     const Variable& variable = m_schema.variables[v];
-    Shape shape = variable.shape;
-    std::int64_t shortest = shape[0];
-    if (m_plan[v].clip() && m_rows > 0) {
-      shape[0] = m_pending[v].longest;
-      shortest = m_pending[v].shortest;
-    }
-    Json entry = {{"name", variable.name},
-                  {"label", variable.label},
-                  {"kind", toString(variable.kind)},
-                  {"type", toString(variable.type)},
-                  {"shape", shape.extents()},
-                  {"clip", m_plan[v].clip()},
-                  {"shortest", shortest}};
+    const bool loose = m_plan[v].loose() && m_rows > 0;
+    const Shape &shape = loose ? m_pending[v].largest : variable.shape,
+                &smallest = loose ? m_pending[v].smallest : variable.shape;
+    Json entry = {{"name", variable.name},           {"label", variable.label},  {"kind", toString(variable.kind)},
+                  {"type", toString(variable.type)}, {"shape", shape.extents()}, {"clip", m_plan[v].clip()},
+                  {"shortest", smallest[0]}};
+    if (m_plan[v].mixed()) entry["smallest"] = smallest.extents();  // images, each in its own size
     if (!variable.elementLabels.empty()) entry["element_labels"] = variable.elementLabels;
     variables.push_back(std::move(entry));
   }

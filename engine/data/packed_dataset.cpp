@@ -10,7 +10,7 @@ namespace {
 struct Footer {
   std::int64_t rows = 0, rowsPerGroup = 1;
   std::vector<std::uint64_t> groups;
-  std::vector<bool> clips;
+  std::vector<bool> clips, loose;  // by variable: clips; clips, and images that differ in size
   Schema schema;
   std::string content;
 };
@@ -44,14 +44,21 @@ Footer parseFooter(std::string_view text, const std::string& name) {
     variable.kind = kindFrom(entry.at("kind").get<std::string>());
     variable.type = typeFrom(entry.at("type").get<std::string>());
     variable.shape = Shape(entry.at("shape").get<std::vector<std::int64_t>>());
-    variable.shortest = entry.at("shortest").get<std::int64_t>();
-    if (variable.shape.rank() == 0 ||
+    variable.smallest = variable.shape;
+    const auto smallest = entry.find("smallest");
+    if (smallest != entry.end())
+      variable.smallest = Shape(smallest->get<std::vector<std::int64_t>>());
+    else if (variable.shape.rank() > 0)
+      variable.smallest[0] = entry.at("shortest").get<std::int64_t>();
+    const bool clip = entry.at("clip").get<bool>(), sizes = smallest != entry.end();
+    if (variable.shape.rank() == 0 || variable.smallest.rank() != variable.shape.rank() ||
+        (sizes && (clip || variable.shape.rank() != 3)) ||
         std::any_of(variable.shape.begin(), variable.shape.end(), [](std::int64_t e) { return e < 1; }))
       throwError(ErrorCode::badData, "the cache holds a variable of shape {}", variable.shape.toString());
-    variable.varying = variable.shortest != variable.shape[0];
     if (const auto labels = entry.find("element_labels"); labels != entry.end())
       variable.elementLabels = labels->get<std::vector<std::string>>();
-    footer.clips.push_back(entry.at("clip").get<bool>());
+    footer.clips.push_back(clip);
+    footer.loose.push_back(clip || sizes);
     footer.schema.variables.push_back(std::move(variable));
   }
   const std::int64_t groups =
@@ -92,8 +99,7 @@ class PackedDataset : public Dataset {
     for (std::size_t v = 0; v < m_footer.schema.variables.size(); ++v) {
       const Variable& variable = m_footer.schema.variables[v];
       const std::size_t cell = static_cast<std::size_t>(variable.shape.elements()) * bytesOf(variable.type);
-      m_cells.push_back(m_footer.clips[v] ? 16 : cell);
-      m_steps.push_back(cell / static_cast<std::size_t>(variable.shape[0]));
+      m_cells.push_back(m_footer.loose[v] ? 16 : cell);
     }
   }
 
@@ -111,18 +117,19 @@ class PackedDataset : public Dataset {
     for (std::size_t v = 0; v < variable; ++v) at += padded(static_cast<std::uint64_t>(rows) * m_cells[v]);
     at += static_cast<std::uint64_t>(inGroup) * m_cells[variable];
     const Variable& facts = m_footer.schema.variables[variable];
-    if (!m_footer.clips[variable]) {
+    if (!m_footer.loose[variable]) {
       if (shape) *shape = facts.shape;
       return take(at, m_cells[variable], row);
     }
     std::uint64_t entry[2];
     std::memcpy(entry, take(at, sizeof entry, row).data(), sizeof entry);
-    if (entry[1] > static_cast<std::uint64_t>(facts.shape[0])) damaged(row);
-    if (shape) {
-      *shape = facts.shape;
-      (*shape)[0] = static_cast<std::int64_t>(entry[1]);
-    }
-    return take(begin + entry[0], entry[1] * m_steps[variable], row);
+    Shape own;
+    Shape& stored = shape ? *shape : own;
+    stored = facts.shape;
+    unpackExtents(entry[1], m_footer.clips[variable], stored);
+    for (std::size_t axis = 0; axis < stored.rank(); ++axis)
+      if (stored.extents()[axis] < 0 || stored.extents()[axis] > facts.shape.extents()[axis]) damaged(row);
+    return take(begin + entry[0], static_cast<std::uint64_t>(stored.elements()) * bytesOf(facts.type), row);
   }
 
   void verify() const override {
@@ -153,7 +160,6 @@ class PackedDataset : public Dataset {
   Footer m_footer;
   std::uint64_t m_end = 0;           // of the groups
   std::vector<std::size_t> m_cells;  // bytes a row in the fixed part of a group
-  std::vector<std::size_t> m_steps;  // clips: bytes of one step along axis 0
 };
 
 }  // namespace

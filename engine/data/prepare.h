@@ -1,21 +1,17 @@
 #pragma once
 // The steps of `prepare`, compiled for one variable: cropping, padding and mirroring become one window into the stored
-// sample, scaling and normalising one multiply-add per channel, so that a sample is read once and written once.
+// sample, scaling and normalising one multiply-add per channel, so that a sample is read once and written once. Steps
+// that compute pixels anew stand between such passes.
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/base/sample_window.h"
 #include "engine/data/loader.h"
+#include "engine/data/prepare_step.h"
 
 namespace loom {
-
-// The entry that a step names, by id or alias. Throws Error(badProject) with the nearest name, and for faulty fields.
-const Entry& prepareEntry(const Json& step);
-// Whether the step applies to the variable: named, or without any name every variable that is no scalar; Crop, Pad,
-// Flip and Cutout skip vectors then, Flip and Cutout all but images.
-bool appliesTo(const Json& step, const Entry& entry, const Variable& variable);
 
 // A sample seen as planes x rows x columns x inner. Images: C x H x W x 1; clips: 1 x 1 x length x the other axes;
 // numbers that stand side by side (vectors): 1 x 1 x 1 x elements.
@@ -26,8 +22,16 @@ struct SampleLayout {
 };
 SampleLayout layoutOf(const Variable& variable, const Shape& shape);
 
-// The name of the random numbers of `prepare`: Philox(seed, name).
-inline constexpr const char* kPrepareStream = "prepare";
+// A window and a multiply-add: what stands between two steps that compute pixels, or all there is.
+struct SamplePass {
+  std::vector<WindowStep> steps;
+  std::vector<std::vector<float>> borders;  // by step, by channel in the final scale; empty where it puts nothing
+  std::vector<float> scale, shift;          // by channel: prepared = raw * scale + shift
+  bool uniform = true;                      // one scale and shift for all channels
+
+  // Overwrites `out`: planes x window.size x inner numbers.
+  void apply(const SampleWindow& window, const std::byte* raw, DataType type, const SampleLayout& in, float* out) const;
+};
 
 class Preparation {
  public:
@@ -36,35 +40,38 @@ class Preparation {
 
   const Shape& shape() const { return m_shape; }  // after preparation
   // What scaling and normalising come to, by channel: prepared = raw * scale + shift.
-  const std::vector<float>& scale() const { return m_scale; }
-  const std::vector<float>& shift() const { return m_shift; }
+  const std::vector<float>& scale() const { return m_last.scale; }
+  const std::vector<float>& shift() const { return m_last.shift; }
+  // Whether pixels are computed anew. Without that, steps() and borders() say all that a machine needs to do the same.
+  bool computes() const { return !m_pictures.empty(); }
   // The steps that move pixels or blot them out, and what each of them puts there, by channel in the final scale (empty
-  // where it puts nothing): what a machine needs to do the same.
-  const std::vector<WindowStep>& steps() const { return m_steps; }
-  const std::vector<std::vector<float>>& borders() const { return m_borders; }
+  // where it puts nothing); of those behind the last one that computes.
+  const std::vector<WindowStep>& steps() const { return m_last.steps; }
+  const std::vector<std::vector<float>>& borders() const { return m_last.borders; }
   // Overwrites `out` (shape().elements() numbers). `row` and `epoch` decide what is random. Throws Error(badData) for a
   // clip that is too short.
   void apply(std::span<const std::byte> raw, const Shape& shape, std::int64_t row, std::int64_t epoch,
              std::span<float> out) const;
 
  private:
-  struct Extents {
-    std::int64_t low = 0, high = 0;
+  class Compiling;
+  struct PreparedPicture {
+    SamplePass before;
+    std::shared_ptr<const PictureStep> step;
+    std::uint64_t number = 0;
   };
-  void addWindow(const Json& step, const Entry& entry, std::uint64_t number, bool random, Extents& rows,
-                 Extents& columns);
-  void addValues(const Json& step, const Entry& entry);
-  void add(const WindowStep& window, std::vector<float> border);
-  void finish(const Variable& variable, const Extents& rows, const Extents& columns);
+  SampleWindow windowIn(const SamplePass& pass, const SampleLayout& in, const SampleDraw& draw) const;
 
   Variable m_variable;
   SampleLayout m_layout;
   Shape m_shape;
   std::uint64_t m_seed;
-  std::vector<WindowStep> m_steps;
-  std::vector<std::vector<float>> m_borders;  // by step
-  std::vector<float> m_scale, m_shift;        // by channel
-  bool m_uniform = true;                      // one scale and shift for all channels
+  std::vector<PreparedPicture> m_pictures;
+  SamplePass m_last;
 };
+
+// The steps at the beginning of `prepare` that may be done once for all, before a picture of this variable is stored.
+std::vector<std::shared_ptr<const PictureStep>> stepsBeforePacking(const std::string& variable,
+                                                                   const std::vector<Json>& prepare);
 
 }  // namespace loom

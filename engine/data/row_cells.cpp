@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "engine/base/hash.h"
 #include "engine/data/numbers.h"
 #include "engine/data/row_place.h"
 #include "engine/data/text.h"
@@ -14,6 +15,19 @@ std::string normalised(std::string_view cell) {
   std::string path(cell);
   std::replace(path.begin(), path.end(), '\\', '/');
   return path;
+}
+
+// Answers the sample as those steps leave it.
+void computeBeforePacking(const std::vector<std::shared_ptr<const PictureStep>>& steps, RowParser::Scratch& scratch) {
+  Sample& sample = scratch.sample;
+  if (steps.empty() || sample.kind != VariableKind::image) return;
+  PictureView picture{sample.type, sample.shape[0], sample.shape[1], sample.shape[2], sample.bytes.data()};
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i]->apply(picture, {}, scratch.pictures[i % 2]);
+    picture = scratch.pictures[i % 2].view();
+  }
+  sample.shape = {picture.channels, picture.rows, picture.columns};
+  sample.bytes.swap(scratch.pictures[(steps.size() - 1) % 2].bytes);
 }
 
 }  // namespace
@@ -56,8 +70,8 @@ void RowParser::skipFile(const Place& place, RowChunk& chunk) const {
   const auto variable = static_cast<std::size_t>(place.it().variable);
   const VariablePlan& plan = m_plan[variable];
   RowChunk::Column& column = chunk.columns[variable];
-  if (plan.clip()) {
-    column.lengths.push_back(0);
+  if (plan.loose()) {
+    column.extents.push_back(0);
   } else if (plan.known) {
     room(column, column.used + plan.cellBytes());
     std::memset(column.bytes.data() + column.used, 0, plan.cellBytes());
@@ -105,6 +119,7 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
   Sample& sample = scratch.sample;
   try {
     decodeFile(path, sample, scratch.file);
+    computeBeforePacking(m_steps[variable], scratch);
   } catch (const DecodeError& error) {
     return fail(place.fault(FaultKind::brokenFile, fmt::format("{}: {}", quotedText(text), error.found()),
                             error.wanted(), error.remedy()));
@@ -113,8 +128,8 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
     return fail(place.fault(FaultKind::missingFile, error.message(), "every file must be readable",
                             "give permission to read it, or remove the row"));
   }
-  chunk.files.push_back(
-      {std::move(text), status.st_size, status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec});
+  chunk.files.push_back(factsOf(std::move(text), status));
+  chunk.files.back().hash = Hash64::of(scratch.file);
   if (!plan.known) return;
   if (sample.kind != plan.kind || sample.type != plan.type)
     return fail(place.fault(
@@ -126,20 +141,24 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
                     toString(plan.kind) == "image" ? "an image" : fmt::format("a {}", toString(plan.kind)),
                     toString(plan.type)),
         "convert all files of a column to one format and depth"));
-  const bool same = plan.clip() ? sample.shape.rank() == plan.shape.rank() &&
-                                      std::equal(sample.shape.begin() + 1, sample.shape.end(), plan.shape.begin() + 1)
-                                : sample.shape == plan.shape;
+  const bool picture = plan.kind == VariableKind::image;
+  if (picture && !plan.sizes && sample.shape != plan.shape) throw SizesDiffer{m_header.variables[variable].name};
+  const bool same = picture       ? true
+                    : plan.clip() ? sample.shape.rank() == plan.shape.rank() &&
+                                        std::equal(sample.shape.begin() + 1, sample.shape.end(), plan.shape.begin() + 1)
+                                  : sample.shape == plan.shape;
   if (!same)
     return fail(place.fault(
         FaultKind::mixedShapes, fmt::format("{} has the shape {}", quotedText(cell), sample.shape.toString()),
         plan.clip() ? fmt::format("the first row has {}, and only the first extent may differ", plan.shape.toString())
                     : fmt::format("the first row has {}", plan.shape.toString()),
         "bring all samples to one shape, or remove the row"));
+  if (sample.rate > 0) chunk.rates[variable].insert(sample.rate);
   RowChunk::Column& column = chunk.columns[variable];
   room(column, column.used + sample.bytes.size());
   std::memcpy(column.bytes.data() + column.used, sample.bytes.data(), sample.bytes.size());
   column.used += sample.bytes.size();
-  if (plan.clip()) column.lengths.push_back(sample.shape[0]);
+  if (plan.loose()) column.extents.push_back(plan.extentsOf(sample.shape));
 }
 
 void RowParser::storeNumber(const Place& place, std::string_view cell, RowChunk& chunk, const FaultSink& fault) const {

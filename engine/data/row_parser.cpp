@@ -3,6 +3,7 @@
 
 #include "engine/data/csv_cells.h"
 #include "engine/data/numbers.h"
+#include "engine/data/prepare.h"
 #include "engine/data/row_place.h"
 
 namespace loom {
@@ -19,6 +20,20 @@ RowParser::RowParser(const CsvHeader& header, std::filesystem::path folder)
     }
     m_plan.push_back(std::move(plan));
   }
+  m_steps.resize(m_plan.size());
+}
+
+void RowParser::letSizesDiffer(const std::set<std::string>& variables) {
+  for (std::size_t v = 0; v < m_plan.size(); ++v)
+    m_plan[v].sizes = m_plan[v].sizes || variables.contains(m_header.variables[v].name);
+}
+
+void RowParser::letAllSizesDiffer() {
+  for (VariablePlan& plan : m_plan) plan.sizes = true;
+}
+
+void RowParser::prepareWith(const std::vector<Json>& prepare) {
+  for (std::size_t v = 0; v < m_plan.size(); ++v) m_steps[v] = stepsBeforePacking(m_header.variables[v].name, prepare);
 }
 
 bool RowParser::hasFiles() const {
@@ -35,7 +50,6 @@ Schema RowParser::schema() const {
                                 .kind = plan.kind,
                                 .shape = plan.shape,
                                 .type = plan.type,
-                                .shortest = plan.shape[0],
                                 .elementLabels = variable.elementLabels});
   }
   return schema;
@@ -85,11 +99,12 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
   chunk.columns.resize(m_plan.size());
   chunk.rows = 0;
   chunk.files.clear();
+  chunk.rates.clear();
   chunk.lines.clear();
   chunk.bad.clear();
   for (std::size_t v = 0; v < m_plan.size(); ++v) {
     chunk.columns[v].used = 0;
-    chunk.columns[v].lengths.clear();
+    chunk.columns[v].extents.clear();
     if (!m_plan[v].file) room(chunk.columns[v], static_cast<std::size_t>(block.lines + 1) * m_plan[v].cellBytes());
   }
   for (std::size_t c = 0; c < count; ++c) {

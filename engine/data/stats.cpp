@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "engine/base/error.h"
@@ -280,77 +281,113 @@ Json toJson(const VariableStats& stats) {
   return json;
 }
 
+namespace {
+
+// A variable's samples as the steps before leave them, where those compute pixels anew.
+class PreparedSamples : public Dataset {
+ public:
+  PreparedSamples(const Dataset& dataset, std::size_t variable, Preparation preparation)
+      : m_dataset(dataset), m_variable(variable), m_preparation(std::move(preparation)) {
+    Variable made = dataset.schema().variables[variable];
+    made.shape = m_preparation.shape();
+    made.smallest = {};
+    made.type = DataType::f32;
+    m_schema.variables = {std::move(made)};
+    m_values.resize(static_cast<std::size_t>(m_preparation.shape().elements()));
+  }
+  const Schema& schema() const override { return m_schema; }
+  std::int64_t size() const override { return m_dataset.size(); }
+  std::span<const std::byte> read(std::int64_t row, std::size_t, Shape* shape) const override {
+    Shape stored;
+    const auto raw = m_dataset.read(row, m_variable, &stored);
+    m_preparation.apply(raw, stored, row, 0, m_values);
+    if (shape) *shape = m_preparation.shape();
+    return std::as_bytes(std::span(m_values));
+  }
+
+ private:
+  const Dataset& m_dataset;
+  std::size_t m_variable;
+  Preparation m_preparation;
+  Schema m_schema;
+  mutable std::vector<float> m_values;  // of the row that was read last: one thread reads
+};
+
+// What Normalise does to a variable of which the steps `before` were resolved, with its mean and deviation.
+Json resolved(const Json& step, const Dataset& dataset, std::size_t v, const std::vector<Json>& before) {
+  const Variable& variable = dataset.schema().variables[v];
+  const auto given = [&](const char* key) { return step.contains(key) && !step[key].is_null(); };
+  const std::int64_t rows = std::min<std::int64_t>(dataset.size(), 100000),
+                     stride = std::max<std::int64_t>(dataset.size() / rows, 1);
+  std::optional<PreparedSamples> prepared;
+  if (std::any_of(before.begin(), before.end(), [](const Json& each) { return prepareStep(each).computes; }))
+    if (Preparation made(variable, before, false, 0); made.computes()) prepared.emplace(dataset, v, std::move(made));
+  const Dataset& measured = prepared ? static_cast<const Dataset&>(*prepared) : dataset;
+  const std::size_t at = prepared ? 0 : v;
+  const Variable& facts = measured.schema().variables[at];
+  const std::int64_t channels = layoutOf(facts, facts.shape).channels;
+  if (channels > kMostChannels)
+    throwError(ErrorCode::badProject,
+               "step Normalise of prepare: {} has {} channels, and at most {} are measured; give mean and deviation",
+               variable.name, channels, kMostChannels);
+  Piece piece;
+  measurePiece({measured, at, channels, rows, stride}, 0, rows, piece);
+  // The steps before this one change scale and shift, channel by channel: they are applied to the measured numbers.
+  std::vector<double> scale(piece.channels.size(), 1), shift(piece.channels.size(), 0);
+  for (const Json& each : prepared ? std::vector<Json>() : before) {
+    const PrepareStep& kind = prepareStep(each);
+    if (!kind.values || !appliesTo(each, kind, variable)) continue;
+    const MultiplyAdd by = kind.values(Values(kind.entry, each), scale.size());
+    for (std::size_t c = 0; c < scale.size(); ++c) {
+      const double factor = by.scale[by.scale.size() == 1 ? 0 : c];
+      scale[c] *= factor;
+      shift[c] = shift[c] * factor + by.shift[by.shift.size() == 1 ? 0 : c];
+    }
+  }
+  Json answer = step;
+  Json means = Json::array(), deviations = Json::array();
+  for (std::size_t c = 0; c < scale.size(); ++c) {
+    const Moments moments = piece.channels[c].moments();
+    const double deviation = moments.deviation * std::fabs(scale[c]);
+    means.push_back(moments.mean * scale[c] + shift[c]);
+    deviations.push_back(deviation > 1e-12 ? deviation : 1.0);  // a constant becomes 0, not a division by 0
+  }
+  answer["variable"] = variable.name;
+  if (!given("mean")) answer["mean"] = std::move(means);
+  if (!given("deviation")) answer["deviation"] = std::move(deviations);
+  return answer;
+}
+
+bool lacksNumbers(const Json& step) {
+  const auto given = [&](const char* key) { return step.contains(key) && !step[key].is_null(); };
+  return prepareStep(step).measured && !(given("mean") && given("deviation"));
+}
+
+}  // namespace
+
 bool needsMeasuring(const std::vector<Json>& prepare) {
-  const auto given = [](const Json& step, const char* key) { return step.contains(key) && !step[key].is_null(); };
-  return std::any_of(prepare.begin(), prepare.end(), [&](const Json& step) {
-    return prepareEntry(step).id == "Normalise" && !(given(step, "mean") && given(step, "deviation"));
-  });
+  return std::any_of(prepare.begin(), prepare.end(), lacksNumbers);
 }
 
 std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>& prepare) {
   std::vector<Json> answered;
   for (const Json& step : prepare) {
-    const Entry& entry = prepareEntry(step);
-    const auto given = [&](const char* key) { return step.contains(key) && !step[key].is_null(); };
-    if (entry.id != "Normalise" || (given("mean") && given("deviation"))) {
+    if (!lacksNumbers(step)) {
       answered.push_back(step);
       continue;
     }
     // A step that means several variables becomes one for each: their numbers differ.
-    bool some = false;
-    for (std::size_t v = 0; v < dataset.schema().variables.size(); ++v) {
-      const Variable& variable = dataset.schema().variables[v];
-      if (!appliesTo(step, entry, variable)) continue;
-      some = true;
-      const std::int64_t channels = layoutOf(variable, variable.shape).channels;
-      if (channels > kMostChannels)
-        throwError(
-            ErrorCode::badProject,
-            "step Normalise of prepare: {} has {} channels, and at most {} are measured; give mean and deviation",
-            variable.name, channels, kMostChannels);
-      const std::int64_t rows = std::min<std::int64_t>(dataset.size(), 100000),
-                         stride = std::max<std::int64_t>(dataset.size() / rows, 1);
-      Piece piece;
-      measurePiece({dataset, v, channels, rows, stride}, 0, rows, piece);
-      // The steps before this one change scale and shift, channel by channel: they are applied to the measured numbers.
-      std::vector<double> scale(piece.channels.size(), 1), shift(piece.channels.size(), 0);
-      for (const Json& before : answered) {
-        const Entry& kind = prepareEntry(before);
-        if (kind.category != "values" || !appliesTo(before, kind, variable)) continue;
-        const Values values(kind, before);
-        for (std::size_t c = 0; c < scale.size(); ++c) {
-          double by = 1, add = 0;
-          if (kind.id == "Scale") {
-            by = values.real("by");
-            add = values.real("add");
-          } else {
-            const auto means = values.reals("mean"), deviations = values.reals("deviation");
-            by = 1 / deviations[deviations.size() == 1 ? 0 : c];
-            add = -means[means.size() == 1 ? 0 : c] * by;
-          }
-          scale[c] *= by;
-          shift[c] = shift[c] * by + add;
-        }
-      }
-      Json resolved = step;
-      Json means = Json::array(), deviations = Json::array();
-      for (std::size_t c = 0; c < scale.size(); ++c) {
-        const Moments moments = piece.channels[c].moments();
-        const double deviation = moments.deviation * std::fabs(scale[c]);
-        means.push_back(moments.mean * scale[c] + shift[c]);
-        deviations.push_back(deviation > 1e-12 ? deviation : 1.0);  // a constant becomes 0, not a division by 0
-      }
-      resolved["variable"] = variable.name;
-      if (!given("mean")) resolved["mean"] = std::move(means);
-      if (!given("deviation")) resolved["deviation"] = std::move(deviations);
-      answered.push_back(std::move(resolved));
-    }
-    if (!some) {
-      const std::vector<std::string> names = Values(entry, step).texts("variable");
+    const PrepareStep& kind = prepareStep(step);
+    std::vector<Json> each;
+    for (std::size_t v = 0; v < dataset.schema().variables.size(); ++v)
+      if (appliesTo(step, kind, dataset.schema().variables[v])) each.push_back(resolved(step, dataset, v, answered));
+    if (each.empty()) {
+      const std::vector<std::string> names = Values(kind.entry, step).texts("variable");
       throwError(
           ErrorCode::badProject, "step Normalise of prepare: the dataset has no {}",
           names.empty() ? "image, clip or vector to normalise; name a variable" : "variable '" + names.front() + "'");
     }
+    answered.insert(answered.end(), each.begin(), each.end());
   }
   return answered;
 }

@@ -46,6 +46,7 @@ int tellImport(Console& console, const ImportResult& result) {
   if (!result.classes.empty())
     console.line(fmt::format("{}: {} ... {}", counted(static_cast<std::int64_t>(result.classes.size()), "classes"),
                              result.classes.front(), result.classes.back()));
+  if (const std::string left = leftOutText(result); !left.empty()) console.line(left);
   return kExitDone;
 }
 

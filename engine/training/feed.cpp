@@ -38,6 +38,7 @@ void Feed::takeBytes(const Network& network, Program& program) const {
     const Variable* variable = m_dataset->schema().find(variableOf(network, tensor.name));
     if (variable == nullptr || !comesAsBytes(*variable)) continue;
     const Preparation preparation(*variable, m_options.prepare, m_options.random, m_options.seed);
+    if (preparation.computes()) continue;  // pixels are computed by the loader alone
     if (preparation.shape().elements() == tensor.shape.withoutFirst().elements())  // else bind() tells it
       loom::takeBytes(program, id, *variable, preparation, m_options.seed);
   }

@@ -25,7 +25,7 @@ ImagePreparation described(const Preparation& preparation, std::uint64_t seed) {
 }  // namespace
 
 bool comesAsBytes(const Variable& variable) {
-  return variable.kind == VariableKind::image && variable.type == DataType::u8 && !variable.varying &&
+  return variable.kind == VariableKind::image && variable.type == DataType::u8 && !variable.varying() &&
          variable.shape.rank() == 3;
 }
 

@@ -51,7 +51,7 @@ class Unit {
  public:
   Unit(const Variable& variable, const std::vector<Json>& prepare) {
     const bool touched = std::any_of(prepare.begin(), prepare.end(),
-                                     [&](const Json& step) { return appliesTo(step, prepareEntry(step), variable); });
+                                     [&](const Json& step) { return appliesTo(step, prepareStep(step), variable); });
     if (!touched) return;
     const Preparation preparation(variable, prepare, false, 0);
     m_scale = preparation.scale();
@@ -164,9 +164,10 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     if (m_options.progress) m_options.progress("to predict", progress);
     return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
   };
-  const std::shared_ptr<const Dataset> data = openDataset(files.csv(), open);
   const auto prepared = m_description.prepared.find(trainedOn());
   const std::vector<Json> prepare = prepared == m_description.prepared.end() ? std::vector<Json>() : prepared->second;
+  open.prepare = prepare;
+  const std::shared_ptr<const Dataset> data = openDataset(files.csv(), open);
   const auto feedOf = [&](std::int64_t batch) {
     return Feed(data, {.name = files.name(),
                        .prepare = prepare,

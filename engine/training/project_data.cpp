@@ -43,6 +43,7 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
       if (m_options.progress) m_options.progress(name, progress);
       return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
     };
+    options.prepare = stepsOf(*spec, trained);
     opened.data = openDataset(opened.csv, options);
     opened.data = rowsOf(*spec, std::move(opened.data));
     opened.prepare = resolve(*spec, *opened.data, trained);
@@ -51,6 +52,13 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
     error.addContext("in dataset '" + name + "'");
     throw;
   }
+}
+
+std::vector<Json> ProjectData::stepsOf(const DatasetSpec& spec, const std::string& trained) const {
+  if (const auto known = m_options.prepared.find(spec.name); known != m_options.prepared.end()) return known->second;
+  if (spec.ownPrepare || trained.empty() || trained == spec.name) return spec.prepare;
+  const DatasetSpec* const other = m_project.dataset(trained);
+  return other ? stepsOf(*other, trained) : spec.prepare;
 }
 
 std::vector<Json> ProjectData::resolve(const DatasetSpec& spec, const Dataset& data, const std::string& trained) {

@@ -42,6 +42,8 @@ class ProjectData {
   Json facts() const;
 
  private:
+  // As the project has them, or as the run resolved them.
+  std::vector<Json> stepsOf(const DatasetSpec& spec, const std::string& trained) const;
   std::vector<Json> resolve(const DatasetSpec& spec, const Dataset& data, const std::string& trained);
   const Project& m_project;
   ProjectDataOptions m_options;

@@ -39,6 +39,20 @@ QString startFromOf(Json& project) {
   return path;
 }
 
+// The preparation of a dataset: its own, or that of the one that is trained on.
+std::vector<Json> stepsOf(const Json& project, const Json& dataset) {
+  const Json* from = &dataset;
+  if (!dataset.contains("prepare")) {
+    const Json* training = project.contains("training") ? &project["training"] : nullptr;
+    if (training && training->is_array()) training = training->empty() ? nullptr : &training->front();
+    const std::string name = training && training->is_object() ? training->value("dataset", "training") : "training";
+    if (!project["datasets"].contains(name)) return {};
+    from = &project["datasets"][name];
+  }
+  const auto steps = from->find("prepare");
+  return steps != from->end() && steps->is_array() ? steps->get<std::vector<Json>>() : std::vector<Json>();
+}
+
 QString hashOfFile(const QString& path, const QString& title, const PackProgress& progress) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly))
@@ -97,8 +111,9 @@ QList<PackedData> packData(const QByteArray& text, const PackProgress& progress)
       try {
         OpenOptions options;
         options.progress = [&](const CacheProgress&) { return progress(QStringLiteral("Packing %1").arg(title)); };
+        options.prepare = stepsOf(project, dataset);
         openDataset(csv, options);
-        pack = QString::fromStdString(cachePath(csv).string());
+        pack = QString::fromStdString(cachePath(csv, options).string());
       } catch (Error& error) {
         error.addContext("dataset '" + name + "'");
         throw;

@@ -97,7 +97,7 @@ QStringList ColumnCard::factLines() const {
                  : kindWord(m_variable.kind);
   else
     lines += kindWord(m_variable.kind) + " " + shape +
-             (m_variable.varying ? QStringLiteral(", of different lengths") : QString());
+             (m_variable.varying() ? QStringLiteral(", of different lengths") : QString());
   if (m_stats && m_stats->all.count > 0) {
     if (m_elements) return lines;  // one range of unlike numbers says nothing
     lines += QStringLiteral("%1 to %2").arg(formatShort(m_stats->all.low), formatShort(m_stats->all.high));

@@ -201,6 +201,7 @@ void DataPage::openCurrent() {
     break;
   }
   request.check.targets = targetVariables(project);
+  request.prepare = effectivePrepare(project, *dataset);
   const bool own = dataset->ownPrepare || project.training.updates.empty() ||
                    project.training.updates.front().dataset == dataset->name;
   m_preparation->setSteps(

@@ -45,6 +45,14 @@ void hold(Json& extra, const HoldOut& how, const char* part) {
   put(extra, "hold_seed", how.seed, 1);
 }
 
+// "Bring all to 28×28", or "Add Colours".
+QString remedyOf(const Json& step) {
+  const auto size = step.find("size");
+  if (size != step.end() && size->is_array() && size->size() == 2)
+    return QStringLiteral("Bring all to %1×%2").arg((*size)[0].get<int>()).arg((*size)[1].get<int>());
+  return QStringLiteral("Add %1").arg(QString::fromStdString(step.value("step", "")));
+}
+
 }  // namespace
 
 QStringList DataPage::classColumns() const {
@@ -140,6 +148,8 @@ std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
     case FaultKind::brokenFile:
     case FaultKind::mixedShapes:
     case FaultKind::mixedKinds:
+      if (fault.step.is_object())
+        return {{remedyOf(fault.step), [this, step = fault.step] { m_preparation->addStep(step); }}};
       if (fault.severity != FaultSeverity::error || fault.line <= 1) return {};
       return {{QStringLiteral("Skip row"), [this, line = fault.line] { mend({.skip = {line}}); }},
               {QStringLiteral("Skip all broken rows"), [this] { mend({.skipFaulty = true}); }}};

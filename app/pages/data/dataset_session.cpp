@@ -79,7 +79,7 @@ std::shared_ptr<const Dataset> DatasetSession::read(const SessionRequest& reques
       session.m_schema = schema;
       Q_EMIT session.schemaKnown();
     });
-    OpenOptions options;
+    OpenOptions options{.prepare = request.prepare};
     options.progress = [&here](const CacheProgress& progress) {
       here.post([progress](DatasetSession& session) {
         session.m_progress = progress;
@@ -143,7 +143,7 @@ void DatasetSession::check(const SessionRequest& request, const Work& here,
   try {
     CheckReport report = checkDataset(csv, options);
     if (request.otherPart && dataset && report.ok()) {
-      const auto other = rowsOf(*request.otherPart, openDataset(csv));
+      const auto other = rowsOf(*request.otherPart, openDataset(csv, {.prepare = request.prepare}));
       const std::vector<Fault> lone = loneClasses(*dataset, request.spec.name, *other, request.otherPart->name);
       for (const Fault& fault : lone) {
         ++report.counts[static_cast<std::size_t>(fault.kind)];

@@ -25,6 +25,7 @@ struct SessionRequest {
   QString csv;                           // absolute
   DatasetSpec spec;                      // which of its rows
   std::optional<DatasetSpec> otherPart;  // another dataset of the same file: the doctor compares their classes
+  std::vector<Json> prepare;             // its first steps may be done before samples are stored
   CheckOptions check;                    // classes and the other dataset
 };
 

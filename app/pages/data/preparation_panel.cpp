@@ -10,6 +10,7 @@
 #include "app/pages/data/preparation_preview.h"
 #include "engine/base/error.h"
 #include "engine/data/loader.h"
+#include "engine/data/prepare_step.h"
 #include "engine/data/stats.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/focus_keeper.h"
@@ -188,8 +189,15 @@ void PreparationPanel::changed() {
 }
 
 void PreparationPanel::addStep(const Json& step) {
-  m_steps.push_back(step);
-  select(static_cast<int>(m_steps.size()) - 1);
+  // What computes pixels works on them as they are stored: before the first step that changes values.
+  const PrepareStep* const kind = sampleStep(step);
+  const auto place = kind && kind->computes ? std::find_if(m_steps.begin(), m_steps.end(),
+                                                           [](const Json& each) {
+                                                             const PrepareStep* const other = sampleStep(each);
+                                                             return other && other->values;
+                                                           })
+                                            : m_steps.end();
+  select(static_cast<int>(m_steps.insert(place, step) - m_steps.begin()));
   changed();
 }
 

@@ -342,7 +342,8 @@ void SettingsPage::countRows() {
                  spec = *dataset](const std::atomic<bool>&) -> NewestTask::Answer {
     std::int64_t rows = -1;
     try {
-      if (cacheIsFresh(csv)) rows = rowsOf(spec, openDataset(csv))->size();
+      const OpenOptions options{.prepare = spec.prepare};
+      if (cacheIsFresh(csv, options)) rows = rowsOf(spec, openDataset(csv, options))->size();
     } catch (const Error&) {
       // Said by the Data page and by training itself.
     }

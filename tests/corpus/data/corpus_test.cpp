@@ -101,7 +101,6 @@ const Broken kBroken[] = {
     {"folder", "x,y\n.,2\n"sv, "folder or a device"},
     {"device", "x,y\n/dev/zero,2\n"sv, "folder or a device"},
     {"truncated image", "x,y\ncut.png,2\n"sv, "is broken"},
-    {"images of two sizes", "x,y\ngood.png,2\nother.png,2\n"sv, "has the shape 1×3×3, but the first row has 1×2×2"},
     {"image, then sound", "x,y\ngood.png,2\nclip.wav,2\n"sv, "a wave"},
     {"image, then number", "x,y\ngood.png,2\n7,2\n"sv, "the rows before name files"},
     {"number, then image", "x,y\n7,2\n./good.png,2\n"sv, "all numbers"},

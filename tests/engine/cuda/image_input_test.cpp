@@ -82,7 +82,7 @@ TEST(ImageInput, OnlyBytesOfOneShapeComeSo) {
   EXPECT_TRUE(comesAsBytes(picture));
   Variable wide = picture, varying = picture, vector = picture, flat = picture;
   wide.type = DataType::f32;
-  varying.varying = true;
+  varying.smallest = {varying.shape[0], 1, 1};
   vector.kind = VariableKind::vector;
   flat.shape = Shape{48};
   for (const Variable& other : {wide, varying, vector, flat}) EXPECT_FALSE(comesAsBytes(other));

@@ -90,14 +90,18 @@ TEST_F(Check, LooksIntoFiles) {
   const auto report = check(csv);
   EXPECT_THAT(messages(report, FaultKind::missingFile),
               ElementsAre(HasSubstr("line 2, column x:image: there is no file")));
-  EXPECT_THAT(
-      messages(report, FaultKind::mixedShapes),
-      ElementsAre(HasSubstr("line 5, column x:image: 'large.png' has the shape 1×3×3, but the first row has 1×2×2")));
+  EXPECT_THAT(messages(report, FaultKind::mixedShapes),
+              ElementsAre(AllOf(HasSubstr("column x:image: the pictures have 2×2 to 3×3 pixels, 2 of 7 have 2×2"),
+                                HasSubstr("add the step Resize to prepare"))));
   EXPECT_THAT(messages(report, FaultKind::brokenFile),
               ElementsAre(HasSubstr("line 6, column x:image: 'broken.png': the PNG image is broken")));
   EXPECT_THAT(messages(report, FaultKind::mixedKinds),
               ElementsAre(HasSubstr("line 7"), HasSubstr("line 8, column x:image: the cell is the number '7'")));
-  EXPECT_EQ(report.errors, 5);
+  EXPECT_EQ(report.errors, 4);
+  EXPECT_EQ(report.warnings, 1);
+  const auto sizes = std::find_if(report.faults.begin(), report.faults.end(),
+                                  [](const Fault& fault) { return fault.kind == FaultKind::mixedShapes; });
+  EXPECT_EQ(sizes->step, Json({{"step", "Resize"}, {"size", {2, 2}}, {"variable", "x"}}));
   const auto quick = check(csv, {.readFiles = false});
   EXPECT_EQ(quick.count(FaultKind::missingFile), 1);
   EXPECT_EQ(quick.count(FaultKind::mixedShapes), 0);
@@ -116,6 +120,11 @@ TEST_F(Check, TellsOfClipsOfSeveralLengths) {
                                 HasSubstr("Crop to at most 40"), HasSubstr("Pad to at least 60"))));
   EXPECT_TRUE(report.ok());
   EXPECT_EQ(report.warnings, 0);
+  const files::Bytes fast = files::wav(1, 1, 16, files::Bytes(120, 3), 44100);
+  folder.write("c.wav", std::string(fast.begin(), fast.end()));
+  const auto rates = check("x:sound,y:label\nb.wav,0\nc.wav,1\n");
+  EXPECT_THAT(messages(rates, FaultKind::mixedKinds),
+              ElementsAre(HasSubstr("column x:sound: the sounds have 8000 and 44100 samples a second")));
   clip("b.wav", 40);
   EXPECT_EQ(check("x:sound,y:label\na.wav,0\nb.wav,1\n").count(FaultKind::mixedShapes), 0);
 }

@@ -180,7 +180,7 @@ TEST_F(Import, FolderOfSoundsGivesClipsAndOrdersClassesByNumber) {
   EXPECT_THAT(result.classes, ElementsAre("9", "10"));
   const auto dataset = openDataset(result.csv);
   EXPECT_EQ(dataset->schema().variables[0].kind, VariableKind::wave);
-  EXPECT_TRUE(dataset->schema().variables[0].varying);
+  EXPECT_TRUE(dataset->schema().variables[0].varying());
 }
 
 }  // namespace

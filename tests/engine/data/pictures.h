@@ -13,12 +13,8 @@ class Pictures : public Dataset {
   Pictures(std::int64_t rows, std::int64_t channels, std::int64_t height, std::int64_t width,
            DataType type = DataType::u8)
       : m_rows(rows) {
-    m_schema.variables = {{.name = "x",
-                           .kind = VariableKind::image,
-                           .shape = {channels, height, width},
-                           .type = type,
-                           .shortest = channels},
-                          {.name = "y", .shape = {1}, .shortest = 1}};
+    m_schema.variables = {{.name = "x", .kind = VariableKind::image, .shape = {channels, height, width}, .type = type},
+                          {.name = "y", .shape = {1}}};
     for (std::int64_t row = 0; row < rows; ++row) {
       m_labels.push_back(static_cast<float>(row));
       for (std::int64_t c = 0; c < channels; ++c) {

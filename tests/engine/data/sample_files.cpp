@@ -205,7 +205,7 @@ Bytes sound(int format, int channels, const std::vector<float>& values) {
   return memory.bytes;
 }
 
-Bytes wav(int format, int channels, int bits, const Bytes& data) {
+Bytes wav(int format, int channels, int bits, const Bytes& data, int rate) {
   Bytes out;
   text(out, "RIFF");
   little(out, static_cast<std::uint32_t>(36 + data.size()), 4);
@@ -213,8 +213,8 @@ Bytes wav(int format, int channels, int bits, const Bytes& data) {
   little(out, 16, 4);
   little(out, static_cast<std::uint32_t>(format), 2);
   little(out, static_cast<std::uint32_t>(channels), 2);
-  little(out, 8000, 4);
-  little(out, static_cast<std::uint32_t>(8000 * channels * bits / 8), 4);
+  little(out, static_cast<std::uint32_t>(rate), 4);
+  little(out, static_cast<std::uint32_t>(rate * channels * bits / 8), 4);
   little(out, static_cast<std::uint32_t>(channels * (bits / 8)), 2);
   little(out, static_cast<std::uint32_t>(bits), 2);
   text(out, "data");

@@ -32,7 +32,7 @@ Bytes jpeg(unsigned width, unsigned height, int channels, const Bytes& pixels, i
 Bytes bmp(std::int32_t width, std::int32_t height, int bits, const Bytes& rows,
           const std::vector<std::array<unsigned char, 3>>& palette = {});
 Bytes npy(std::string_view type, bool fortran, std::string_view shape, const Bytes& data);
-Bytes wav(int format, int channels, int bits, const Bytes& data);
+Bytes wav(int format, int channels, int bits, const Bytes& data, int rate = 8000);
 // By libsndfile, `format` as it names them (SF_FORMAT_FLAC | SF_FORMAT_PCM_16), 8000 frames a second.
 Bytes sound(int format, int channels, const std::vector<float>& values);
 
