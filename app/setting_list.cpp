@@ -32,7 +32,7 @@ const std::vector<SettingSection>& settingSections() {
         {"Large batch", {"batch", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
         {"First weights", {"start_from", "start_from_parameters"}},
         {"Regularisation", {"clip_norm"}},
-        {"Data and shuffle", {"shuffle", "drop_last"}},
+        {"Data and shuffle", {"shuffle", "oversample", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
         {"Precision and memory", {"precision", "tf32", "memory_budget"}},

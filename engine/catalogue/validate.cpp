@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/catalogue/entry.h"
+#include "engine/catalogue/nulls.h"
 #include "engine/catalogue/text.h"
 
 namespace loom {
@@ -153,6 +154,13 @@ bool applies(const Entry& entry, const Field& field, const Json& given, std::str
   return otherValue == wanted;
 }
 
+// A null where a value is wanted: neither absent, which an optional field may be, nor anything else.
+bool meansNothing(const Field& field, const Json& given) {
+  if (!given.is_object() || field.optional || field.defaultValue.is_null()) return false;
+  const auto found = given.find(field.key);
+  return found != given.end() && found->is_null();
+}
+
 }  // namespace
 
 bool isRead(const Entry& entry, const Field& field, const Json& given) {
@@ -182,8 +190,7 @@ std::vector<FieldProblem> validate(const Entry& entry, const Json& given, const 
     const bool present = given.is_object() && found != given.end() && !found->is_null();
     std::string otherKey, otherValue;
     const bool read = applies(entry, field, given, otherKey, otherValue);
-    if (given.is_object() && found != given.end() && found->is_null() && !field.optional &&
-        !field.defaultValue.is_null()) {
+    if (meansNothing(field, given)) {
       problems.push_back({Severity::error, field.key,
                           fmt::format("'{}' is null, but {} is wanted; without the key it is {}", field.key,
                                       wantedType(field), shown(field.defaultValue)),
@@ -251,6 +258,13 @@ Json withoutDefaults(const Entry& entry, const Json& given) {
   // What the entry does not know is kept, so that saving loses nothing; validate() speaks about it.
   for (const auto& [key, value] : given.items())
     if (!entry.field(key)) result[key] = value;
+  return result;
+}
+
+Json withoutDefaultsButNulls(const Entry& entry, const Json& given) {
+  Json result = withoutDefaults(entry, given);
+  for (const Field& field : entry.fields)
+    if (meansNothing(field, given)) result[field.key] = nullptr;
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Networks and units of a project's file.
 #include <cmath>
 
+#include "engine/catalogue/nulls.h"
 #include "engine/network/form_reader.h"
 #include "engine/network/unit_values.h"
 
@@ -163,7 +164,7 @@ class DrawingReader : private FormReader {
       if (std::find(own.begin(), own.end(), key) == own.end() && !(isUnit && (key == "unit" || key == "repeat")))
         values[key] = value;
     node.values = unit    ? withoutDefaults(*unit, values)
-                  : layer ? withoutDefaults(layer->entry, values)
+                  : layer ? withoutDefaultsButNulls(layer->entry, values)
                           : std::move(values);
     m_ids.emplace(node.id, portsOf(node, layer));
     network.nodes.push_back(std::move(node));

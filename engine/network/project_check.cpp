@@ -7,6 +7,7 @@
 #include "engine/catalogue/names.h"
 #include "engine/data/loader.h"
 #include "engine/network/drawing_check.h"
+#include "engine/network/lone_statistics.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
 #include "engine/optimizers/optimizer.h"
@@ -227,6 +228,10 @@ class ProjectChecker {
         report(path + ".accumulate",
                fmt::format("is {}, but a batch of {} can be split into at most {} passes", passes, batch, batch),
                batch);
+      const std::int64_t ranks = std::max<std::int64_t>(settings.integer("virtual_ranks"), 1);
+      if (batch >= 1 && passes >= 1 && batch < 2 * passes * ranks &&
+          settings.text("batch_statistics") != "synchronised")
+        checkStatistics(path);
       const double epochs = settings.real("epochs");
       for (const UpdateSpec& update : m_project.training.updates) {
         if (!update.warmup.is_object() || !update.warmup.contains("epochs") || !update.warmup["epochs"].is_number())
@@ -240,6 +245,17 @@ class ProjectChecker {
       }
     } catch (const Error&) {
       return;  // of a wrong type: reported with the fields
+    }
+  }
+
+  // Of passes of one sample each.
+  void checkStatistics(const std::string& path) {
+    std::set<std::string> told;
+    for (const UpdateSpec& update : m_project.training.updates) {
+      const Network* const network = m_project.network(update.network);
+      if (!network || !m_drawings.isSound(*network) || !told.insert(update.network).second) continue;
+      const std::vector<std::string> layers = loneStatistics(m_drawings.flat(*network));
+      if (!layers.empty()) report(path + ".batch", loneStatisticsText(layers), nullptr, Severity::warning);
     }
   }
 

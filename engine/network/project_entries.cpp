@@ -73,6 +73,14 @@ Entry settings() {
        .help = "Reads the training set in a new order each epoch, a function of the seed.",
        .type = FieldType::boolean,
        .defaultValue = true},
+      {.key = "oversample",
+       .label = "Oversample",
+       .help =
+           "A column of classes, such as y: in an epoch each class is seen as often as the largest, so that rare "
+           "ones count as much; their rows come several times, prepared at random each time. Empty: every row once. "
+           "Validation keeps its shares.",
+       .type = FieldType::text,
+       .defaultValue = ""},
       {.key = "drop_last",
        .label = "Drop last",
        .help = "Leaves out the samples at the end of an epoch that fill no whole batch.",

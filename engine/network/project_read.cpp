@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/catalogue/nulls.h"
 #include "engine/catalogue/text.h"
 #include "engine/network/form_reader.h"
 #include "engine/network/project.h"
@@ -84,7 +85,7 @@ class ProjectReader : private FormReader {
     Json others = Json::object();
     for (const Field& field : datasetEntry().fields)
       if (field.key != "csv" && json.contains(field.key)) others[field.key] = json[field.key];
-    dataset.extra = withoutDefaults(datasetEntry(), others);
+    dataset.extra = withoutDefaultsButNulls(datasetEntry(), others);
     const Json* prepare = child(json, path, "prepare", Json::value_t::array);
     if (!prepare) return;
     dataset.ownPrepare = true;
@@ -160,7 +161,7 @@ class ProjectReader : private FormReader {
     if (const Json* warmup = json.contains("warmup") && json["warmup"].is_null()
                                  ? nullptr
                                  : child(json, path, "warmup", Json::value_t::object))
-      update.warmup = withoutDefaults(warmupEntry(), *warmup);
+      update.warmup = withoutDefaultsButNulls(warmupEntry(), *warmup);
     training.updates.push_back(std::move(update));
     if (!isFirst) return;
     text(json, path, "validation", training.validation);
@@ -168,7 +169,7 @@ class ProjectReader : private FormReader {
     Json settings = Json::object();
     for (const Field& field : settingsEntry().fields)
       if (json.contains(field.key)) settings[field.key] = json[field.key];
-    training.settings = withoutDefaults(settingsEntry(), settings);
+    training.settings = withoutDefaultsButNulls(settingsEntry(), settings);
   }
 
   void texts(const Json& json, const std::string& path, const char* key, std::vector<std::string>& into) {
@@ -198,7 +199,7 @@ class ProjectReader : private FormReader {
     const Entry* entry = find(name->get<std::string>());
     Json values = *found;
     values.erase("name");
-    if (entry) values = withoutDefaults(*entry, values);
+    if (entry) values = withoutDefaultsButNulls(*entry, values);
     Json result = Json::object();
     result["name"] = entry ? entry->id : name->get<std::string>();
     for (const auto& [field, value] : values.items()) result[field] = value;

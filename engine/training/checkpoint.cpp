@@ -79,7 +79,8 @@ Checkpoint::Checkpoint(const std::filesystem::path& path) : m_path(path), m_file
                version, kCheckpointVersion);
 }
 
-std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
+std::vector<std::string> Checkpoint::restore(ParameterStore& store,
+                                             const std::function<bool(const std::string&)>& mayLack) const {
   std::vector<std::string> missing;
   const auto fill = [this](const std::string& name, const Shape& shape, StoredTensor& to) {
     const TensorFile::Tensor* tensor = m_file.find(name);
@@ -92,7 +93,7 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store) const {
   };
   for (const auto& entry : store.entries()) {
     const Parameter& parameter = entry->parameter;
-    if (!fill(parameter.name, parameter.shape, entry->value))
+    if (!fill(parameter.name, parameter.shape, entry->value) && !(mayLack && mayLack(parameter.name)))
       throwError(ErrorCode::badData, "{} holds no '{}', which the network has; it belongs to another network",
                  m_path.string(), parameter.name);
     for (auto& [slot, held] : entry->slots)

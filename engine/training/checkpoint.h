@@ -4,6 +4,7 @@
 // last.json and best.json name the newest and the best one: {"file", "step", "metric", "value"}; last.json also the one
 // "before" the newest.
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,8 +40,10 @@ class Checkpoint {
   const Json& position() const { return m_position; }
   std::int64_t step() const { return m_position.value("step", std::int64_t{0}); }
   // Fills everything that the store holds. Weights and states must be there in the right shape (Error(badData) names
-  // the first that is not); answers the slots that the file lacks, which stay as they are.
-  std::vector<std::string> restore(ParameterStore& store) const;
+  // the first that is not), but for those that it may lack; answers the slots that the file lacks, which stay as they
+  // are.
+  std::vector<std::string> restore(ParameterStore& store,
+                                   const std::function<bool(const std::string&)>& mayLack = {}) const;
   // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed
   // since. Answers how many were filled.
   std::size_t restoreMatching(ParameterStore& store) const;

@@ -5,8 +5,11 @@
 
 #include "engine/base/error.h"
 #include "engine/base/host.h"
+#include "engine/data/balance.h"
 #include "engine/metrics/metric.h"
+#include "engine/network/lone_statistics.h"
 #include "engine/training/agreement.h"
+#include "engine/training/label_check.h"
 #include "engine/training/moved_data.h"
 #include "engine/training/run_description.h"
 #include "engine/training/same_weights.h"
@@ -72,18 +75,20 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
 Feed& TrainingSession::feedOf(const std::string& dataset, const std::string& trained) {
   if (const auto found = m_feeds.find(dataset); found != m_feeds.end()) return *found->second;
   const OpenedDataset& opened = m_data.open(dataset, trained);
-  auto feed = std::make_unique<Feed>(
-      opened.data, FeedOptions{.name = dataset,
-                               .prepare = opened.prepare,
-                               .batch = m_settings.batch,
-                               .shuffle = m_settings.shuffle,
-                               .random = true,
-                               .dropLast = m_settings.dropLast && opened.data->size() >= m_settings.batch,
-                               .seed = m_settings.seed,
-                               .threads = m_settings.threads > 0 ? m_settings.threads : 2,
-                               .parts = m_parallel.logical,
-                               .partBegin = m_parallel.firstLogical(m_parallel.communicator.rank()),
-                               .partEnd = m_parallel.firstLogical(m_parallel.communicator.rank() + 1)});
+  const std::shared_ptr<const Dataset> data =
+      m_settings.oversample.empty() ? opened.data : balanceClasses(opened.data, m_settings.oversample, m_settings.seed);
+  auto feed =
+      std::make_unique<Feed>(data, FeedOptions{.name = dataset,
+                                               .prepare = opened.prepare,
+                                               .batch = m_settings.batch,
+                                               .shuffle = m_settings.shuffle,
+                                               .random = true,
+                                               .dropLast = m_settings.dropLast && data->size() >= m_settings.batch,
+                                               .seed = m_settings.seed,
+                                               .threads = m_settings.threads > 0 ? m_settings.threads : 2,
+                                               .parts = m_parallel.logical,
+                                               .partBegin = m_parallel.firstLogical(m_parallel.communicator.rank()),
+                                               .partEnd = m_parallel.firstLogical(m_parallel.communicator.rank() + 1)});
   return *m_feeds.emplace(dataset, std::move(feed)).first->second;
 }
 
@@ -96,6 +101,8 @@ void TrainingSession::openData() {
     for (const UpdateSpec& update : training.updates) m_data.open(update.dataset);
     if (!training.validation.empty() && m_settings.validateEvery > 0)
       m_data.open(training.validation, training.updates.front().dataset);
+    for (const UpdateSpec& update : training.updates)
+      if (const Network* network = m_flat.find(update.network)) checkLabels(*network, m_data.open(update.dataset));
     facts = this->facts();
     if (m_options.resume && first()) compareData();
   } catch (const Error& error) {
@@ -230,7 +237,14 @@ void TrainingSession::resume() {
     for (const std::string& warning : warnings) tell("warning", {{"message", warning}, {"code", "checkpoint"}});
     if (path) {
       const Checkpoint checkpoint(*path);
-      for (const std::string& slot : checkpoint.restore(m_store))
+      // Checkpoints of earlier versions lack weights that lead to no loss: those are as they began.
+      const auto untrained = [this](const std::string& name) {
+        return std::none_of(m_updates.begin(), m_updates.end(), [&](const auto& update) {
+          const std::vector<Parameter>& trained = update->executable().program().parameters;
+          return std::any_of(trained.begin(), trained.end(), [&](const Parameter& each) { return each.name == name; });
+        });
+      };
+      for (const std::string& slot : checkpoint.restore(m_store, untrained))
         tell("warning", {{"message", "the checkpoint has no optimizer state '" + slot + "'; it begins at 0"},
                          {"code", "checkpoint"}});
       m_position = Position::fromJson(checkpoint.position());
@@ -252,6 +266,7 @@ void TrainingSession::resume() {
   followSettings(perEpoch);
   for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
   for (const auto& update : m_updates) update->setSpan({.steps = m_stepsTotal, .stepsPerEpoch = perEpoch});
+  warnOfLoneStatistics();
   for (auto& [name, feed] : m_feeds) {
     if (m_position.batch > 0) feed->setBatch(m_position.batch);
     const auto place = m_position.datasets.find(name);
@@ -284,6 +299,25 @@ void TrainingSession::followSettings(std::int64_t stepsPerEpoch) {
                                              rate->value, base, *rate->base)},
                      {"code", "resume"}});
     rate.reset();
+  }
+}
+
+// A batch normalisation of one number knows neither its mean nor its deviation.
+void TrainingSession::warnOfLoneStatistics() {
+  if (m_settings.statistics == BatchStatistics::synchronised) return;
+  for (const auto& update : m_updates) {
+    const Feed& feed = update->feed();
+    for (const std::int64_t size : {std::min(m_settings.batch, feed.size()), feed.smallestBatch()}) {
+      const std::int64_t shards = m_parallel.shardsOfAll(size, m_settings.batch);
+      if (size / std::max<std::int64_t>(shards, 1) > 1) continue;
+      const std::vector<std::string> layers = loneStatistics(update->network());
+      if (layers.empty()) continue;
+      tell("warning", {{"message", loneStatisticsText(layers) + (size < m_settings.batch
+                                                                     ? fmt::format(" (in the last batch, of {})", size)
+                                                                     : std::string())},
+                       {"code", "statistics"}});
+      break;
+    }
   }
 }
 

@@ -23,6 +23,7 @@ TrainSettings readSettings(const Json& settings) {
                      .seed = static_cast<std::uint64_t>(values.integer("seed")),
                      .clipNorm = optionalReal("clip_norm"),
                      .shuffle = values.boolean("shuffle"),
+                     .oversample = values.text("oversample"),
                      .dropLast = values.boolean("drop_last"),
                      .validateEvery = values.real("validate_every"),
                      .monitor = values.text("monitor"),

@@ -23,6 +23,7 @@ struct TrainSettings {
   std::uint64_t seed = 0;
   std::optional<double> clipNorm;
   bool shuffle = true;
+  std::string oversample;  // a variable of classes; empty: every row once
   bool dropLast = false;
   double validateEvery = 0;               // epochs; 0 = never
   std::string monitor;                    // what "best" means: "loss" or a metric's node

@@ -41,6 +41,7 @@ class TrainingSession {
   void beginWithWeights(bool wanted);
   void resume();
   void followSettings(std::int64_t stepsPerEpoch);
+  void warnOfLoneStatistics();
   void sharePosition();
   void chooseMonitor();
   void describe();

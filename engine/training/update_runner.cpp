@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/network/analysis.h"
 #include "engine/training/divergence.h"
 
 namespace loom {
@@ -32,6 +33,9 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
                .passes = parts.settings.accumulate};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
+  // All that the network has: what leads to an Output and to no loss is not updated, but evaluated, predicted and
+  // exported, so it is kept in checkpoints and may come from start_from.
+  parts.store.ensure(lower(parts.network, {.seed = parts.settings.seed}).parameters);
   parts.store.ensure(whole.parameters);
   m_buckets = planBuckets(whole, parts.settings.fusionBytes);
   m_metrics = metricNames(whole);

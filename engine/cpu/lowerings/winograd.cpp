@@ -18,7 +18,7 @@ constexpr double kDirect = 0.9, kDirectBf16 = 1.8,
 // And winograd_multiply.h, where the transformed weights stay in a cache and where they do not.
 constexpr double kProducts = 0.9, kFarProducts = 0.8, kTransposed = 0.9, kFarTransposed = 0.72;
 constexpr double kInput = 20, kOutput = 16;                   // the transform of a channel of one tile
-constexpr double kWeight = 900, kWeightGradient = 1500;       // of sixteen weights; there, for each thread
+constexpr double kWeight = 900, kWeightGradient = 1500;       // of sixteen weights; there, of each thread
 constexpr std::int64_t kMostBytes = std::int64_t{192} << 20;  // of transformed weights or, by thread, their gradients
 
 // Of a row or a column of results: what the three taps read inside of the image. Libraries skip the rest.
@@ -37,14 +37,23 @@ double directCost(const WinogradGeometry& g, ConvolutionPart part, bool bf16) {
                                                                 : kDirectBf16;
   return static_cast<double>(taps * g.inputs * g.outputs) / 16 / rate;
 }
-double winogradCost(const WinogradGeometry& g, ConvolutionPart part, int threads) {
+double winogradCost(const WinogradGeometry& g, ConvolutionPart part) {
   const bool sums = part == ConvolutionPart::weightGradient;
   const bool far = winogradWeightFloats(g) * 4 > (std::int64_t{sums ? 1 : 8} << 20);
   const double rate = sums ? (far ? kFarTransposed : kTransposed) : far ? kFarProducts : kProducts;
   const double pairs = static_cast<double>(g.inputs * g.outputs) / 16;
   const double transforms = kInput * static_cast<double>(g.inputs) + kOutput * static_cast<double>(g.outputs);
-  return static_cast<double>(g.tiles()) * (36 * pairs / rate + transforms) +
-         pairs * (sums ? kWeightGradient * threads : kWeight);
+  return static_cast<double>(g.tiles()) * (36 * pairs / rate + transforms) + pairs * (sums ? kWeightGradient : kWeight);
+}
+
+// What is chosen must not depend on how many samples stand beside one: several ranks with a part of a batch each would
+// compute another way than one, and drift apart by the difference of the two. So both ways are judged for so many
+// samples a thread, whatever there are.
+constexpr std::int64_t kJudgedSamples = 16;
+
+bool isBetter(WinogradGeometry g, ConvolutionPart part, bool bf16) {
+  g.batch = kJudgedSamples;
+  return winogradCost(g, part) < directCost(g, part, bf16);
 }
 
 }  // namespace
@@ -76,8 +85,7 @@ std::optional<WinogradGeometry> winogradOf(const Plan& plan, const ConvolutionDe
   const std::int64_t threads = part == ConvolutionPart::weightGradient ? plan.threads() : 1;
   if (4 * winogradWeightFloats(w) * threads > kMostBytes) return {};
   const char* told = std::getenv("GRADLOOM_WINOGRAD");
-  const bool bf16 = plan.bf16(), better = !(bf16 && multipliesInTiles()) &&
-                                          winogradCost(w, part, plan.threads()) < directCost(w, part, bf16);
+  const bool bf16 = plan.bf16(), better = !(bf16 && multipliesInTiles()) && isBetter(w, part, bf16);
   return (told == nullptr ? better : std::string_view(told) == "1") ? std::optional(w) : std::nullopt;
 }
 

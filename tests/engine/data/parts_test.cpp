@@ -1,10 +1,13 @@
 // A dataset in two parts, and what the doctor says of parts that do not go together.
 #include "engine/data/parts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
 #include <set>
 
+#include "engine/data/balance.h"
 #include "engine/data/stats.h"
 #include "tests/engine/data/data_files.h"
 
@@ -101,6 +104,33 @@ TEST_F(Parts, NumbersThatVaryAreNoClasses) {
   EXPECT_EQ(stats[1].classes.size(), 3u);
   EXPECT_TRUE(stats[2].classes.empty()) << "whole numbers up to 5152 are amounts, not 5153 classes";
   EXPECT_EQ(stats[3].classes.size(), 90u);  // called a label: so it is
+}
+
+TEST(Balance, ShowsRareClassesAsOftenAsTheLargest) {
+  ScratchFolder folder;
+  std::string csv = "x__0,x__1,y\n";
+  for (int i = 0; i < 17; ++i) csv += fmt::format("{},0,{}\n", i, i < 10 ? 0 : i < 14 ? 2 : 3);
+  const std::shared_ptr<const Dataset> whole = openDataset(folder.write("t.csv", csv));
+  const auto balanced = balanceClasses(whole, "y", 5), again = balanceClasses(whole, "y", 5);
+  ASSERT_EQ(balanced->size(), 30);
+  std::map<std::int64_t, int> times;
+  for (std::int64_t row = 0; row < 30; ++row) {
+    EXPECT_EQ(balanced->sourceRow(row), again->sourceRow(row));
+    EXPECT_EQ(*reinterpret_cast<const float*>(balanced->read(row, 0).data()),
+              static_cast<float>(balanced->sourceRow(row)));
+    ++times[balanced->sourceRow(row)];
+  }
+  int rare = 0;
+  for (const auto& [row, count] : times) {
+    EXPECT_EQ(count == 1, row < 10) << row;
+    EXPECT_LE(count, row < 14 ? 3 : 4) << row;
+    EXPECT_GE(count, row < 10 ? 1 : row < 14 ? 2 : 3) << row;
+    rare += row >= 14 ? count : 0;
+  }
+  EXPECT_EQ(rare, 10);
+  EXPECT_EQ(times.size(), 17u);
+  EXPECT_THAT(messageOf([&] { balanceClasses(whole, "z", 1); }), testing::HasSubstr("no column 'z' of classes"));
+  EXPECT_THAT(messageOf([&] { balanceClasses(whole, "x", 1); }), testing::HasSubstr("no column 'x' of classes"));
 }
 
 }  // namespace

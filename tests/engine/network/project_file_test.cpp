@@ -193,6 +193,21 @@ TEST(ProjectFile, ReportsEveryFaultOfFormWithItsPlace) {
   EXPECT_EQ(read.project.training.updates.size(), 2u);
 }
 
+// A null is no value: a file with one is not trained with the default in silence.
+TEST(ProjectFile, KeepsANullUntilSomebodySpeaksOfIt) {
+  const ReadProject read = readProject(R"({"loom": 1,
+    "networks": {"main": {"nodes": [{"id": "x", "layer": "Input", "shape": [2]}, {"id": "fc", "layer": "Linear", "outputs": 2, "bias": null}], "edges": [["x", "fc"]]}},
+    "datasets": {"training": {"csv": "a.csv"}},
+    "training": {"epochs": null, "max_steps": null, "optimizer": {"name": "SGD", "learning_rate": null}}})",
+                                       "p.loom");
+  EXPECT_THAT(read.problems, testing::IsEmpty());
+  std::string all;
+  for (const Problem& problem : checkProject(read.project))
+    if (problem.severity == Severity::error) all += problem.message + "\n";
+  EXPECT_THAT(all, AllOf(HasSubstr("'learning_rate' is null, but a number is wanted; without the key it is"),
+                         HasSubstr("'epochs' is null"), HasSubstr("'bias' is null"), Not(HasSubstr("max_steps"))));
+}
+
 // Whoever writes --set learning_rate=0.1 wants to hear where it stands, not all that may stand where it does not.
 TEST(ProjectFile, AnUnknownSettingIsAnsweredWithTheNearest) {
   const auto said = [](const std::string& training) {

@@ -101,12 +101,15 @@ TEST(Divergence, NamesTheFirstLayer) {
   EXPECT_THAT(error.what(), AllOf(HasSubstr("at step 1 "), HasSubstr("output of layer 'square' (Multiply)")));
 }
 
-TEST(Failures, ALabelOutOfRangeIsBadDataAndNamesTheStep) {
+TEST(Failures, ALabelOutOfRangeIsFoundBeforeTheFirstStepWithItsLine) {
   const Workshop workshop("label");
-  workshop.write("train.csv", clusters(30, 1) + "0,0,0,9\n");
-  const Error error = workshop.failure(perceptron(), "run");
+  workshop.write("train.csv", clusters(30, 1) + "0,0,0,9\n0,0,0,1\n");
+  std::vector<Event> events;
+  const Error error = workshop.failure(perceptron(), "run", &events);
   EXPECT_EQ(error.code(), ErrorCode::badData);
-  EXPECT_THAT(error.what(), AllOf(HasSubstr("9"), HasSubstr("3"), HasSubstr("training")));
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("fc2: gives 3 scores, but 'y' of dataset 'training' has labels up to 9"),
+                                  HasSubstr("9 stands in train.csv line 32, column y")));
+  EXPECT_TRUE(std::none_of(events.begin(), events.end(), [](const Event& event) { return event.kind == "step"; }));
 }
 
 TEST(Failures, AVariableThatTheDataLacks) {

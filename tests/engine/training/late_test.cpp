@@ -104,7 +104,7 @@ TEST(LateFigures, AStopEndsWhatIsUnderWayAndAResumeGoesOnFromThere) {
 // What went wrong with the step behind it is no reason to say nothing of it.
 TEST(LateFigures, AnErrorLeavesNoStepUntold) {
   const Workshop workshop("late-error");
-  workshop.write("train.csv", clusters(100, 1) + "0,0,0,9\n");  // a label that there is not, in the seventh batch
+  workshop.write("train.csv", clusters(100, 1) + "0,0,0,-1\n");  // no label at all, in the seventh batch
   Json project = perceptron(false);
   project["training"]["shuffle"] = false;
   std::vector<Event> prompt, late;
