@@ -65,6 +65,7 @@ MainWindow::MainWindow(Workspace& workspace)
   });
   m_actions = std::make_unique<Actions>(*this, *m_commands);
   connectImport();
+  addRunCommands();
   connect(m_mainMenu, &QMenu::aboutToShow, this, [this] {
     m_actions->refresh();
     m_actions->fillMenu(*m_mainMenu);

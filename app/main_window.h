@@ -22,6 +22,7 @@ class Commands;
 class HostQuestions;
 class Popover;
 class NoticeArea;
+struct ExportWish;
 struct PageEntry;
 class ProblemsPanel;
 class Rail;
@@ -59,7 +60,10 @@ class MainWindow : public QMainWindow {
   void stopNow();
   void importDialog();
   void importProject(const QString& file);  // what an importer takes, or weights for the open project
-  void exportDialog();                      // the trained run, or the project as it would begin, for another tool
+  void exportDialog();                      // a trained run, or the project as it would begin, for another tool
+  void exportModel(const QString& run);     // asks which weights, and where to; an empty run is the best one
+  void exportTo(const ExportWish& wish);
+  void openDrawing(const QString& run);  // what a run trained, as new work
   void exportDrawingDialog();
   void exportDrawing(const QString& file);  // of the network in front
   void openRunFolder(const QString& folder);
@@ -120,9 +124,9 @@ class MainWindow : public QMainWindow {
   void tellCopy(const QString& original, bool made);
   void tellKept(const QString& path);
   void connectImport();
+  void addRunCommands();
   void showImport(const QString& file, const std::shared_ptr<const Imported>& imported);
   void keepReport(MessageBars::Kind kind, const QString& sentence, const std::function<void()>& show);
-  void exportTo(const QString& file);
   void buildTrainMenu();
   void buildProjectMenu();
   void openHostCard();

@@ -1,14 +1,16 @@
 // What the window does about other tools: importing their projects and weights, exporting networks and drawings.
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QProcess>
 #include <QStandardPaths>
+#include <algorithm>
 
 #include "app/main_window.h"
 #include "app/pages/network/network_page.h"
+#include "app/planned_run.h"
 #include "app/project_import.h"
+#include "app/shell/export_card.h"
 #include "app/shell/import_card.h"
-#include "launcher/local_process.h"
+#include "launcher/loom_call.h"
 #include "widgets/canvas/drawing_export.h"
 #include "widgets/canvas/network_scene.h"
 #include "widgets/controls/notice.h"
@@ -117,59 +119,96 @@ void MainWindow::showImport(const QString& file, const std::shared_ptr<const Imp
              show);
 }
 
-// By `loom`, which has the weights of a run: those of the run in front where it is of this machine, else what training
-// would begin with.
 void MainWindow::exportDialog() {
-  ProjectDocument* const document = m_workspace.document();
-  if (!document) return;
-  const QStringList filters{tr("PyTorch script (*.py)"), tr("ONNX (*.onnx)"), tr("Weights (*.safetensors)")};
-  QString chosen;
-  QString file =
-      QFileDialog::getSaveFileName(this, tr("Export for another tool"),
-                                   documents(document) + '/' + document->name() + ".py", filters.join(";;"), &chosen);
-  if (file.isEmpty()) return;
-  if (QFileInfo(file).suffix().isEmpty()) file += chosen.section("*", 1).chopped(1);
-  exportTo(file);
+  exportModel({});
 }
 
-void MainWindow::exportTo(const QString& file) {
-  const QString ending = QFileInfo(file).suffix().toLower();
+// `run`: whose weights are meant; empty = the best run of the project.
+void MainWindow::exportModel(const QString& run) {
+  ProjectDocument* const document = m_workspace.document();
+  const RunRecord* const meant = m_workspace.store().find(run);
+  if (!document && !meant) return;
+  QList<RunRecord> runs = m_workspace.runs();
+  const bool isOurs =
+      std::any_of(runs.begin(), runs.end(), [&](const RunRecord& each) { return meant && each.id == meant->id; });
+  if (meant && !isOurs) runs = {*meant};
+  delete m_card;
+  auto* const card = new ExportCard({.runs = runs,
+                                     .chosen = run,
+                                     .folder = documents(document),
+                                     .name = meant ? meant->name : document->name(),
+                                     .project = document != nullptr},
+                                    *m_workspace.context().runMetrics, this);
+  connect(card, &ExportCard::wanted, this, &MainWindow::exportTo);
+  m_card = card;
+  card->openOver(this);
+}
+
+// By `loom`, which has the weights of a run, or makes those that training would begin with.
+void MainWindow::exportTo(const ExportWish& wish) {
+  const QString ending = QFileInfo(wish.file).suffix().toLower();
   const QString option = ending == "py"            ? "--pytorch"
                          : ending == "onnx"        ? "--onnx"
                          : ending == "safetensors" ? "--safetensors"
                                                    : QString();
+  const QString name = QFileInfo(wish.file).fileName();
   if (option.isEmpty())
-    return reportError("export", tr("%1: a PyTorch script ends in .py, ONNX in .onnx, weights in .safetensors.")
-                                     .arg(QFileInfo(file).fileName()));
-  if (!save()) return;
-  const RunRecord* const run = m_workspace.store().find(m_workspace.currentRun());
-  const bool trained = run && (QFileInfo::exists(run->folder + "/checkpoints/best.json") ||
-                               QFileInfo::exists(run->folder + "/checkpoints/last.json"));
-  const QString source = trained ? run->folder : m_workspace.document()->path();
-  auto* const process = new QProcess(this);
-  process->setProcessChannelMode(QProcess::SeparateChannels);
-  connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
-    if (error != QProcess::FailedToStart) return;
-    reportError("export", tr("loom could not be started: %1").arg(process->errorString()));
-    process->deleteLater();
+    return reportError("export",
+                       tr("%1: a PyTorch script ends in .py, ONNX in .onnx, weights in .safetensors.").arg(name));
+  const RunRecord* const run = m_workspace.store().find(wish.run);
+  if (!run && !save()) return;
+  auto* const call = new LoomCall({}, this);
+  connect(call, &LoomCall::answered, this,
+          [this, call, name, words = run ? tr("%1: %2").arg(run->name, wordsOf(*run, wish.weights)) : QString()] {
+            m_messages->hide("export");
+            notify({words.isEmpty() ? tr("%1 written, with the weights that training would begin with").arg(name)
+                                    : tr("%1 written, with the weights of %2").arg(name, words),
+                    {},
+                    {}});
+            call->deleteLater();
+          });
+  connect(call, &LoomCall::refused, this, [this, call, name](const QString& sentence) {
+    reportError("export", tr("%1 was not written: %2").arg(name, sentence));
+    call->deleteLater();
   });
-  connect(
-      process, &QProcess::finished, this, [this, process, file, trained, name = run ? run->name : QString()](int code) {
-        m_messages->hide("export");
-        if (code == 0)
-          notify(
-              {trained
-                   ? tr("%1 written, with the weights of %2").arg(QFileInfo(file).fileName(), name)
-                   : tr("%1 written, with the weights that training would begin with").arg(QFileInfo(file).fileName()),
-               {},
-               {}});
-        else
-          reportError("export", tr("%1 was not written: %2")
-                                    .arg(QFileInfo(file).fileName(),
-                                         QString::fromUtf8(process->readAllStandardError()).trimmed()));
-        process->deleteLater();
-      });
-  process->start(findLoom(), {"export", source, option, file});
+  QStringList arguments{"export", run ? run->folder : m_workspace.document()->path(), option, wish.file};
+  if (run) arguments << "--checkpoint" << QString::fromLatin1(toKey(wish.weights));
+  call->start(arguments);
+}
+
+// The project as the run was started, as new work: what is open is closed as for any other project.
+void MainWindow::openDrawing(const QString& id) {
+  const RunRecord* const run = m_workspace.store().find(id);
+  if (!run) return;
+  Outcome opened = Outcome::done();
+  try {
+    ReadProject read = readProject(projectOf(plannedAs(*run)).dump(), run->name.toStdString());
+    if (!read.readable)
+      throwError(ErrorCode::badProject, "{}",
+                 read.problems.empty() ? std::string("it is empty") : read.problems.front().message);
+    Imported drawing;
+    drawing.project = std::move(read.project);
+    opened = m_workspace.openImported(drawing, run->name);
+  } catch (const Error& error) {
+    opened =
+        Outcome::refused(tr("The drawing of %1 cannot be opened: %2").arg(run->name, QString::fromUtf8(error.what())));
+  }
+  if (!opened) return report("open", opened, [this, id] { openDrawing(id); });
+  showPage("network");
+}
+
+// What pages ask for by name: "export-model" and "open-drawing" take {"run": id}.
+void MainWindow::addRunCommands() {
+  const auto add = [this](const char* name, const QString& text, auto act) {
+    m_commands->add(
+        {.id = QString::fromLatin1(name), .group = tr("Train"), .text = text, .keys = {}, .scope = {}, .icon = {}},
+        this, Commands::Run([this, act](const QJsonObject& arguments) {
+          const QString named = arguments.value(QStringLiteral("run")).toString();
+          act(named.isEmpty() ? m_workspace.currentRun() : named);
+        }));
+  };
+  add("export-model", tr("Export the model of a run..."), [this](const QString& run) { exportModel(run); });
+  add("open-drawing", tr("Open the drawing of a run"), [this](const QString& run) { openDrawing(run); });
 }
 
 void MainWindow::exportDrawingDialog() {

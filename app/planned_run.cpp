@@ -16,14 +16,6 @@ namespace {
 
 constexpr std::size_t kLargest = std::size_t{64} << 20;
 
-Json projectOf(const PlannedRun& planned) {
-  Json project = parseJson(planned.snapshot.toStdString(), "the project");
-  std::vector<std::string> settings;
-  for (const QString& each : planned.overrides) settings.push_back(each.toStdString());
-  applySettings(project, settings);
-  return project;
-}
-
 // Where the fields of the run stand: in `training`, or in the first of its updates.
 Json& fieldsOf(Json& project) {
   Json& training = project["training"];
@@ -42,6 +34,14 @@ std::int64_t takeSeed(Json& project) {
 }
 
 }  // namespace
+
+Json projectOf(const PlannedRun& planned) {
+  Json project = parseJson(planned.snapshot.toStdString(), "the project");
+  std::vector<std::string> settings;
+  for (const QString& each : planned.overrides) settings.push_back(each.toStdString());
+  applySettings(project, settings);
+  return project;
+}
 
 PlannedRun plannedAs(const RunRecord& run) {
   PlannedRun planned;

@@ -16,6 +16,8 @@ struct PlannedRun {
 
 // As the run was started. Throws Error where its folder does not tell.
 PlannedRun plannedAs(const RunRecord& run);
+// With its settings on top: the JSON of the project as it was trained. Throws Error.
+Json projectOf(const PlannedRun& planned);
 // Why it cannot be trained, in one sentence: an unknown setting, a value that cannot be. Empty = nothing.
 QString faultOf(const PlannedRun& planned);
 // The same with another seed.

@@ -4,9 +4,7 @@
 #include <QStringList>
 
 #include "engine/base/error.h"
-#include "engine/exchange/weight_match.h"
-#include "engine/network/flatten.h"
-#include "engine/run/safetensors.h"
+#include "engine/exchange/laid_over.h"
 
 namespace loom {
 
@@ -64,13 +62,8 @@ void ProjectImport::layOver(const QString& file, Project project, std::string ne
   m_running->start([file, project = std::make_shared<const Project>(std::move(project)),
                     network](const Background<ProjectImport>& here) {
     try {
-      const TensorFile read(file.toStdString());
-      std::vector<NamedShape> parameters, tensors;
-      for (const Parameter& parameter : lower(flatNetwork(*project, network), {}).parameters)
-        parameters.push_back({parameter.name, parameter.shape});
-      for (const TensorFile::Tensor& tensor : read.tensors())
-        if (isWeightName(tensor.name)) tensors.push_back({tensor.name, tensor.shape});
-      const LaidOver result{file, toJson(matchWeights(parameters, tensors), parameters, tensors)};
+      const LaidOverWeights over = loom::layOver(file.toStdString(), *project, network);
+      const LaidOver result{file, toJson(over.match, over.parameters, over.tensors)};
       here.post([result](ProjectImport& import) {
         import.m_running.reset();
         Q_EMIT import.laidOver(result);

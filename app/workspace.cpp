@@ -18,6 +18,7 @@
 #include "app/run_metrics.h"
 #include "app/run_scan.h"
 #include "app/samples.h"
+#include "app/trained_runs.h"
 #include "engine/run/safetensors.h"
 #include "launcher/local_process.h"
 #include "launcher/orders.h"
@@ -381,12 +382,13 @@ Outcome Workspace::trainSeeds(int count, const QString& run) {
 Outcome Workspace::resumeLast() {
   const QList<RunRecord> own = runs();
   for (auto each = own.rbegin(); each != own.rend(); ++each) {
-    if (!Launcher::may(each->state, RunAction::resume)) continue;
+    if (!mayResume(*each, *m_models)) continue;
     m_launcher->resume(each->id);
     setCurrentRun(each->id);
     return Outcome::done();
   }
-  return Outcome::refused(tr("No run of this project was stopped or failed: there is nothing to resume."));
+  return Outcome::refused(
+      tr("No run of this project was stopped or failed with a checkpoint: there is nothing to resume."));
 }
 
 QList<RunRecord> Workspace::runs() const {

@@ -21,6 +21,7 @@ class EmptyState : public QWidget {
   void setLink(const QString& text);
   void setSentence(const QString& sentence);
   Button* actionButton() { return m_action; }
+  Button* linkButton() { return m_link; }
 
  Q_SIGNALS:
   void actionTriggered();

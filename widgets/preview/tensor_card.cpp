@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "widgets/controls/button.h"
+#include "widgets/preview/weights_line.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/theme.h"
 
@@ -27,16 +28,11 @@ TensorCard::TensorCard(QWidget* over) : QWidget(over) {
   m_title = new QLabel(this);
   m_shape = new QLabel(this);
   m_subtitle = new QLabel(this);
-  m_weights = new QLabel(this);
+  m_weights = new WeightsLine(QStringLiteral("tensorWeights"), this);
   setStyleProperty(m_title, "kind", QStringLiteral("heading"));
-  for (QLabel* label : {m_subtitle, m_weights}) setStyleProperty(label, "kind", QStringLiteral("hint"));
+  setStyleProperty(m_subtitle, "kind", QStringLiteral("hint"));
   m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_subtitle->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_weights->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_other = new Button({}, ButtonKind::link, this);
-  m_other->setObjectName(QStringLiteral("tensorWeights"));
-  m_other->setFocusPolicy(Qt::TabFocus);
-  m_other->setFixedHeight(18);
   m_close = iconButton(QStringLiteral("close"), tr("Close"), this);
   m_close->setFixedSize(24, 24);
   m_close->setFocusPolicy(Qt::TabFocus);
@@ -53,15 +49,11 @@ TensorCard::TensorCard(QWidget* over) : QWidget(over) {
   head->addWidget(m_close);
   column->addLayout(head);
   column->addWidget(m_subtitle);
-  auto* weights = new QHBoxLayout;
-  weights->setSpacing(8);
-  weights->addWidget(m_weights, 1);
-  weights->addWidget(m_other);
-  column->addLayout(weights);
+  column->addWidget(m_weights);
   column->addSpacing(10);
   column->addWidget(m_face);
   setFixedWidth(kTensorCardWidth + 2 * shadowMargin(Elevation::menu));
-  connect(m_other, &Button::clicked, this, &TensorCard::weightsWanted);
+  connect(m_weights, &WeightsLine::othersWanted, this, &TensorCard::weightsWanted);
   connect(m_close, &Button::clicked, this, &TensorCard::closeWanted);
   connect(m_face, &TensorFace::heightChanged, this, &TensorCard::settle);
   connect(&Theme::of(this), &Theme::changed, this, &TensorCard::settle);
@@ -75,16 +67,13 @@ void TensorCard::setWords(const QString& title, const QString& shape, const QStr
   m_shape->setFont(Theme::of(this).numberFont(FontRole::label));
   m_subtitle->setText(subtitle);
   m_subtitle->setVisible(!subtitle.isEmpty());
-  setAccessibleDescription(QStringList{title, shape, subtitle, m_weights->text()}.join(QStringLiteral(", ")));
+  setAccessibleDescription(QStringList{title, shape, subtitle, m_words}.join(QStringLiteral(", ")));
   settle();
 }
 
-void TensorCard::setWeights(const QString& words, const QString& others) {
-  m_weights->setText(words);
-  m_weights->setToolTip(words);
-  m_weights->setVisible(!words.isEmpty());
-  m_other->setText(others);
-  m_other->setVisible(!others.isEmpty());
+void TensorCard::setWeights(const QString& words, bool others) {
+  m_words = words;
+  m_weights->setWords(words, others);
   settle();
 }
 
@@ -93,9 +82,6 @@ QString TensorCard::title() const {
 }
 QString TensorCard::subtitle() const {
   return m_subtitle->text();
-}
-QString TensorCard::weights() const {
-  return m_weights->text();
 }
 
 QRect TensorCard::card() const {

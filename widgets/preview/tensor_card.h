@@ -10,6 +10,7 @@ class QLabel;
 namespace loom {
 
 class Button;
+class WeightsLine;
 
 class TensorCard : public QWidget {
   Q_OBJECT
@@ -20,11 +21,11 @@ class TensorCard : public QWidget {
   TensorFace& face() { return *m_face; }
   // "stage2 to Context", "32×16×16", "first sample of validation".
   void setWords(const QString& title, const QString& shape, const QString& subtitle);
-  // What the weights are, and what a click offers instead; empty = there are no others.
-  void setWeights(const QString& words, const QString& others);
+  // What the weights are. `others`: there are some to choose instead, by a click on the words.
+  void setWeights(const QString& words, bool others);
   QString title() const;
   QString subtitle() const;
-  QString weights() const;
+  QString weights() const { return m_words; }
   // Beside this place of the parent, inside `room`, and not under the pointer.
   void openAt(QPoint at, const QRect& room);
   void setPinned(bool pinned);
@@ -32,7 +33,7 @@ class TensorCard : public QWidget {
   QRect card() const;  // without its shadow, on the parent
 
  Q_SIGNALS:
-  void weightsWanted();  // the others
+  void weightsWanted(QWidget* below);  // the others, offered in a menu there
   void pinnedChanged(bool pinned);
   void closeWanted();
   void left();  // by the pointer
@@ -45,8 +46,10 @@ class TensorCard : public QWidget {
 
  private:
   void settle();
-  QLabel *m_title, *m_shape, *m_subtitle, *m_weights;
-  Button *m_other, *m_close;
+  QLabel *m_title, *m_shape, *m_subtitle;
+  WeightsLine* m_weights;
+  QString m_words;
+  Button* m_close;
   TensorFace* m_face;
   QPoint m_at;
   QRect m_room;

@@ -17,6 +17,7 @@
 #include "widgets/document/unit_entry.h"
 #include "widgets/form/property_form.h"
 #include "widgets/preview/tensor_face.h"
+#include "widgets/preview/weights_line.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -101,20 +102,13 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   auto* flowColumn = new QVBoxLayout(flow);
   flowColumn->setContentsMargins(0, 0, 0, 0);
   flowColumn->setSpacing(8);
-  auto* weights = new QHBoxLayout;
-  m_weights = makeLabel("hint", {}, flow);
-  m_weights->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  m_otherWeights = new Button({}, ButtonKind::link, flow);
-  m_otherWeights->setObjectName(QStringLiteral("inspectorWeights"));
-  m_otherWeights->setFixedHeight(20);
-  weights->addWidget(m_weights, 1);
-  weights->addWidget(m_otherWeights);
+  m_weights = new WeightsLine(QStringLiteral("inspectorWeights"), flow);
   m_tensor = new TensorFace(flow);
-  flowColumn->addLayout(weights);
+  flowColumn->addWidget(m_weights);
   flowColumn->addWidget(m_tensor);
   QLabel* flowTitle = nullptr;
   makeSection(m_tensorSection, &flowTitle, tr("First sample here"), flow);
-  connect(m_otherWeights, &QAbstractButton::clicked, this, &Inspector::otherWeightsWanted);
+  connect(m_weights, &WeightsLine::othersWanted, this, &Inspector::otherWeightsWanted);
   m_costs = new CostTable(body);
   makeSection(m_costSection, &m_costTitle, tr("Cost of one sample"), m_costs);
   m_links = new LinkRows(body);
@@ -259,11 +253,8 @@ std::optional<std::pair<NetworkScene*, Edge>> Inspector::wire() const {
   return std::pair(m_scene, *m_scene->picked().wires.begin());
 }
 
-void Inspector::setWeights(const QString& words, const QString& others) {
-  m_weights->setText(words);
-  m_weights->setToolTip(words);
-  m_otherWeights->setText(others);
-  m_otherWeights->setVisible(!others.isEmpty());
+void Inspector::setWeights(const QString& words, bool others) {
+  m_weights->setWords(words, others);
 }
 
 void Inspector::refresh() {

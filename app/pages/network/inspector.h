@@ -20,6 +20,7 @@ class QVBoxLayout;
 namespace loom {
 
 class Button;
+class WeightsLine;
 class ChoiceField;
 class CostTable;
 class LayerTile;
@@ -45,7 +46,7 @@ class Inspector : public QWidget {
   // Of the wire that is shown: what flows there. Filled by whoever knows.
   std::optional<std::pair<NetworkScene*, Edge>> wire() const;
   TensorFace& tensor() const { return *m_tensor; }
-  void setWeights(const QString& words, const QString& others);  // which computed it, and what else a click offers
+  void setWeights(const QString& words, bool others);  // which computed it, and what else a click offers
   QLineEdit& name() const { return *m_name; }
 
  Q_SIGNALS:
@@ -55,7 +56,7 @@ class Inspector : public QWidget {
   void inPlaceWanted();  // the selected unit, as Space
   void leaving();        // Esc: the keyboard goes back to the canvas
   void turned();         // it shows another thing
-  void otherWeightsWanted();
+  void otherWeightsWanted(QWidget* below);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -109,8 +110,7 @@ class Inspector : public QWidget {
   LinkRows* m_links;
   QWidget* m_tensorSection;
   TensorFace* m_tensor;
-  QLabel* m_weights;
-  Button* m_otherWeights;
+  WeightsLine* m_weights;
   QWidget* m_makeSection;
   Button *m_makeUnit, *m_makeGroup, *m_openUnit;
 };

@@ -1,12 +1,13 @@
 #include "app/pages/network/wire_preview.h"
 
 #include <QCursor>
-#include <QFile>
 #include <QKeyEvent>
+#include <QMenu>
 #include <algorithm>
 
 #include "app/page.h"
 #include "app/pages/network/inspector.h"
+#include "app/trained_runs.h"
 #include "app/workspace.h"
 #include "widgets/canvas/card_content.h"
 #include "widgets/canvas/network_view.h"
@@ -22,11 +23,6 @@ constexpr int kLeaveMs = 250;  // to get from the wire to the card
 constexpr int kAgainMs = 250;  // after the last change of the drawing
 const QString kCardPlace = QStringLiteral("card"), kInspectorPlace = QStringLiteral("inspector"),
               kTracePlace = QStringLiteral("trace");
-
-bool hasCheckpoint(const RunRecord& run) {
-  const QString folder = run.folder + QStringLiteral("/checkpoints/");
-  return QFile::exists(folder + QStringLiteral("best.json")) || QFile::exists(folder + QStringLiteral("last.json"));
-}
 
 }  // namespace
 
@@ -51,8 +47,8 @@ WirePreview::WirePreview(AppContext& context, NetworkView& view, Inspector& insp
     if (!m_card->isPinned() && !there) close();
   });
   connect(m_card, &TensorCard::closeWanted, this, &WirePreview::close);
-  connect(m_card, &TensorCard::weightsWanted, this, &WirePreview::otherWeights);
-  connect(&inspector, &Inspector::otherWeightsWanted, this, &WirePreview::otherWeights);
+  connect(m_card, &TensorCard::weightsWanted, this, &WirePreview::chooseWeights);
+  connect(&inspector, &Inspector::otherWeightsWanted, this, &WirePreview::chooseWeights);
   connect(&m_card->face(), &TensorFace::startWanted, this, [this] {
     if (m_shown) trace(*m_shown);
   });
@@ -173,9 +169,10 @@ std::optional<Shape> WirePreview::shapeOf(const Subject& subject) const {
 WirePreview::Weights WirePreview::trained() const {
   if (m_context.workspace == nullptr) return {};
   const QList<RunRecord> runs = m_context.workspace->runs();
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-    if (hasCheckpoint(*run)) return {run->folder, run->name};
-  return {};
+  for (const RunRecord& each : runs)
+    if (each.id == m_chosen && hasWeightsHere(each)) return {each.id, each.folder, each.name};
+  const RunRecord* const best = bestTrained(runs, *m_context.runMetrics);
+  return best ? Weights{best->id, best->folder, best->name} : Weights{};
 }
 
 TensorWish WirePreview::wishOf(const QString& place, const Subject& subject) const {
@@ -294,15 +291,38 @@ void WirePreview::showWeights(const QString& place, const SeenTensor* seen) {
     words += tr(", step %L1").arg(seen->step);
     if (seen->matched < seen->parameters) words += tr(", %1 of %2 fit").arg(seen->matched).arg(seen->parameters);
   }
-  const QString others = run.folder.isEmpty() ? QString() : m_initial ? tr("Trained") : tr("Initial");
+  const bool others = !run.folder.isEmpty();
   if (place == kCardPlace)
     m_card->setWeights(words, others);
   else
     m_inspector.setWeights(words, others);
 }
 
-void WirePreview::otherWeights() {
-  m_initial = !m_initial;
+void WirePreview::chooseWeights(QWidget* below) {
+  const QList<RunRecord> runs = m_context.workspace->runs();
+  const RunRecord* const best = bestTrained(runs, *m_context.runMetrics);
+  const QString now = m_initial ? QString() : trained().id;
+  auto* const menu = new QMenu(&m_page);
+  menu->setObjectName(QStringLiteral("weights-menu"));
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  const auto add = [&](const QString& words, bool initial, const QString& id, bool isNow) {
+    QAction* const action = menu->addAction(words, this, [this, initial, id] {
+      m_initial = initial;
+      m_chosen = id;
+      lookAgain();
+    });
+    action->setCheckable(true);
+    action->setChecked(isNow);
+  };
+  if (best) add(tr("%1 (best)").arg(best->name), false, best->id, now == best->id);
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run)
+    if (hasWeightsHere(*run) && (!best || run->id != best->id)) add(run->name, false, run->id, now == run->id);
+  menu->addSeparator();
+  add(tr("Initial weights"), true, {}, m_initial);
+  menu->popup(below->mapToGlobal(QPoint(0, below->height())));
+}
+
+void WirePreview::lookAgain() {
   if (m_shown && stands(*m_shown)) lookAt(kCardPlace, *m_shown, m_card->face());
   if (m_inspected && stands(*m_inspected)) lookAt(kInspectorPlace, *m_inspected, m_inspector.tensor());
 }

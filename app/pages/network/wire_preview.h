@@ -49,7 +49,7 @@ class WirePreview : public QObject {
     bool is(const NetworkScene* other, const Edge& wire) const { return scene == other && edge == wire; }
   };
   struct Weights {
-    QString folder, name;  // empty folder: none
+    QString id, folder, name;  // empty folder: none
   };
   enum class Pinned { no, yes };
   // On the way back from values that are not finite to where they start: one look after the other.
@@ -69,9 +69,10 @@ class WirePreview : public QObject {
   void refused(const QString& place, const QString& sentence);
   bool stands(const Subject& subject) const;
   std::optional<Shape> shapeOf(const Subject& subject) const;
-  Weights trained() const;  // the newest run that has a checkpoint here
+  Weights trained() const;  // the chosen run; else the best that has weights here
   void showWeights(const QString& place, const SeenTensor* seen);
-  void otherWeights();
+  void chooseWeights(QWidget* below);
+  void lookAgain();
   TensorWish wishOf(const QString& place, const Subject& subject) const;
   void trace(const Subject& subject);
   void traceBehind(const Edge& faulty);
@@ -87,6 +88,7 @@ class WirePreview : public QObject {
   NewestTask m_write;
   bool m_stale = true;                     // the line does not have the drawing as it is
   bool m_initial = false;                  // initial weights, although there are trained ones
+  QString m_chosen;                        // the run whose weights were chosen; empty = the best one
   std::map<QString, TensorWish> m_wanted;  // by place: asked as soon as the line has the drawing
   std::optional<Subject> m_shown, m_inspected, m_waiting;
   std::optional<Trace> m_trace;

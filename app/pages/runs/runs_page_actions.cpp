@@ -8,6 +8,7 @@
 #include "app/pages/runs/compare_card.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
+#include "app/trained_runs.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
@@ -164,11 +165,18 @@ void RunsPage::makeTableCommands() {
   add(
       "runs.draw", tr("Show or hide in the charts"), "eye", any, [this](const RunRecord&) { toggleSelected(); },
       Keys{Qt::Key_Space});
-  add("runs.resume", tr("Resume"), "resume", may(RunAction::resume),
+  const auto resumes = [this](const RunRecord& run) { return mayResume(run, *context().models); };
+  add("runs.resume", tr("Resume"), "resume", resumes,
       [this](const RunRecord& run) { report(attempt([&] { context().launcher->resume(run.id); })); });
   add("runs.stop", tr("Stop now"), "stop", may(RunAction::stop), launch(&Launcher::stop));
   add("runs.kill", tr("Kill, without a checkpoint"), "", may(RunAction::kill), launch(&Launcher::kill));
   add("runs.seeds", tr("Four more seeds"), "shuffle", any, [this](const RunRecord& run) { moreSeeds(run.id); });
+  add("runs.export", tr("Export model..."), "export", hasWeightsHere, [this](const RunRecord& run) {
+    context().commands->run("export-model", {{"run", run.id}});
+  });
+  add("runs.drawing", tr("Open its drawing"), "network", any, [this](const RunRecord& run) {
+    context().commands->run("open-drawing", {{"run", run.id}});
+  });
   add("runs.folder", tr("Show its folder"), "folder", any,
       [](const RunRecord& run) { QDesktopServices::openUrl(QUrl::fromLocalFile(run.folder)); });
   add(
@@ -198,10 +206,13 @@ void RunsPage::contextMenu(const QPoint& place) {
   add("runs.draw", m_model->isShown(run->id) ? tr("Hide in the charts") : tr("Show in the charts"));
   add("runs.hide-others", tr("Hide others"));
   menu.addSeparator();
-  if (Launcher::may(run->state, RunAction::resume)) add("runs.resume");
+  if (mayResume(*run, *context().models)) add("runs.resume");
   if (Launcher::may(run->state, RunAction::stop)) add("runs.stop");
   if (Launcher::may(run->state, RunAction::kill)) add("runs.kill");
   add("runs.seeds");
+  menu.addSeparator();
+  if (hasWeightsHere(*run)) add("runs.export");
+  add("runs.drawing");
   menu.addSeparator();
   add("runs.rename", tr("Rename"));
   add("runs.tags", tr("Tags"));

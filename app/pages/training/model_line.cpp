@@ -12,6 +12,7 @@
 
 #include "app/attempt.h"
 #include "app/run_hosts.h"
+#include "app/trained_runs.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "launcher/launcher.h"
@@ -172,7 +173,7 @@ void ModelLine::refresh(const QString& run) {
   m_place->setProperty("kind", m_fault.isEmpty() || fetching ? "hint" : "error");
   setStyleProperty(m_place, "kind", m_place->property("kind"));
   m_fetch->setVisible(!fetching && models.mayFetch(run));
-  const bool mayGoOn = !fetching && record && Launcher::may(record->state, RunAction::resume);
+  const bool mayGoOn = !fetching && record && mayResume(*record, models);
   const QString ran = record ? m_context.runHosts->hostOf(*record) : QString();
   const auto& hosts = m_context.hosts->store().hosts();
   const bool chooses = std::any_of(hosts.begin(), hosts.end(), [&](const Host& each) { return each.id != ran; });

@@ -1,8 +1,10 @@
 #include "app/pages/training/training_page.h"
 
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPainter>
 #include <QScrollArea>
 #include <QStackedWidget>
@@ -14,12 +16,14 @@
 #include "app/pages/training/rate_card.h"
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_facts.h"
+#include "app/pages/training/run_prediction.h"
 #include "app/pages/training/run_texts.h"
 #include "app/pages/training/run_time.h"
 #include "app/run_display.h"
 #include "app/run_doubt.h"
 #include "app/run_hosts.h"
 #include "app/smoothing_slider.h"
+#include "app/trained_runs.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
@@ -27,6 +31,7 @@
 #include "widgets/controls/status_label.h"
 #include "widgets/controls/switch.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -36,6 +41,7 @@ constexpr int kSoonMs = 66;  // of the header and the facts; curves have their o
 constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kTimeTab = 3;      // behind curves, log, settings
+constexpr int kPredictTab = 4;
 constexpr int kNarrow = 1000, kFactsWidth = 304;
 
 }  // namespace
@@ -68,7 +74,8 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   curves->viewport()->setAutoFillBackground(false);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
-  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings, m_time = new RunTime(context)})
+  for (QWidget* each : std::initializer_list<QWidget*>{
+           curves, m_logView, m_settings, m_time = new RunTime(context), m_prediction = new RunPrediction(context)})
     m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
@@ -110,7 +117,11 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   connect(context.launcher, &Launcher::doubtChanged, this, soon);
   connect(&store, &RunStore::runRemoved, this, [this] { showRun(this->context().workspace->currentRun()); });
   connect(context.workspace, &Workspace::currentRunChanged, this, &TrainingPage::showRun);
-  connect(context.workspace, &Workspace::submitted, this, &TrainingPage::showRun);
+  // A run that was just started is seen in its curves, whatever was looked at of the one before.
+  connect(context.workspace, &Workspace::submitted, this, [this](const QString& id) {
+    m_tabs->setCurrentIndex(0);
+    showRun(id);
+  });
   makeActions();
   tellExports(m_curves->stack(), *this, "training");
   showRun(context.workspace->currentRun());
@@ -130,6 +141,7 @@ void TrainingPage::showTab(int index) {
   if (index == 1) m_logView->setRun(m_run);
   if (index == 2) m_settings->setRun(m_run);
   if (index == kTimeTab) m_time->setRun(m_run);
+  if (index == kPredictTab) m_prediction->setRun(m_run);
   Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
 }
 
@@ -160,7 +172,10 @@ void TrainingPage::refresh() {
   m_stopAfter->setVisible(may(RunAction::stopAfterEpoch));
   m_stop->setVisible(may(RunAction::stop) || (run && run->state == RunState::stopping));
   m_stop->setEnabled(may(RunAction::stop));
-  m_resume->setVisible(may(RunAction::resume));
+  const bool resumes = run && mayResume(*run, *context().models);
+  m_resume->setVisible(resumes);
+  m_changes->setVisible(may(RunAction::resume) && !resumes);
+  m_more->setVisible(run);
   if (run) {
     const bool after = context().launcher->stopsAfterEpoch(m_run);
     const auto epoch = static_cast<std::int64_t>(std::floor(run->epoch)) + 1;
@@ -202,6 +217,7 @@ void TrainingPage::refresh() {
     m_sinceEvents.start();
     m_facts->refreshEvents(m_run);
     if (m_tabs->currentIndex() == kTimeTab) m_time->refresh();
+    if (m_tabs->currentIndex() == kPredictTab) m_prediction->refresh();
     m_curves->eventsAdded();
     m_curves->pointsAdded();
   }
@@ -248,6 +264,34 @@ void TrainingPage::deactivated() {
 bool TrainingPage::show(const Place& place) {
   if (!place.run.isEmpty()) showRun(place.run);
   return true;
+}
+
+bool TrainingPage::filesDropped(const QList<QUrl>& urls) {
+  const RunRecord* const run = context().store->find(m_run);
+  if (!run || !hasWeightsHere(*run)) return false;
+  QStringList files;
+  for (const QUrl& url : urls)
+    if (QFileInfo(url.toLocalFile()).isFile()) files << url.toLocalFile();
+  if (files.size() != urls.size()) return false;
+  m_tabs->setCurrentIndex(kPredictTab);
+  m_prediction->predict(files);
+  return true;
+}
+
+void TrainingPage::openMore() {
+  const RunRecord* const run = context().store->find(m_run);
+  if (!run) return;
+  QMenu menu;
+  menu.setObjectName("run-more");
+  const auto add = [&](const QString& text, const char* sign, bool enabled, auto act) {
+    QAction* const action = menu.addAction(loom::icon(QString::fromLatin1(sign)), text, this, act);
+    action->setEnabled(enabled);
+  };
+  const bool trained = hasWeightsHere(*run);
+  add(tr("Predict..."), "play", trained, [this] { m_tabs->setCurrentIndex(kPredictTab); });
+  add(tr("Export model..."), "export", trained, [this] { context().commands->run("export-model", {{"run", m_run}}); });
+  add(tr("Open its drawing"), "network", true, [this] { context().commands->run("open-drawing", {{"run", m_run}}); });
+  menu.exec(m_more->mapToGlobal(QPoint(0, m_more->height())));
 }
 
 void TrainingPage::toggleInspector() {

@@ -22,6 +22,7 @@ class RunCurves;
 class RunDoubt;
 class RunFacts;
 class RunLog;
+class RunPrediction;
 class RunSettings;
 class RunTime;
 class SegmentedControl;
@@ -39,6 +40,7 @@ class TrainingPage : public Page {
   void activated() override;
   void deactivated() override;
   bool show(const Place& place) override;
+  bool filesDropped(const QList<QUrl>& urls) override;  // predicted by the run
   void toggleInspector() override;
   QList<QWidget*> areas() const override;
   QJsonObject saveLayout() const override;
@@ -46,6 +48,7 @@ class TrainingPage : public Page {
   bool settled() const override;
 
   RunCurves& curves() const { return *m_curves; }
+  RunPrediction& prediction() const { return *m_prediction; }
   QString run() const { return m_run; }
 
  protected:
@@ -62,12 +65,13 @@ class TrainingPage : public Page {
   void openRateCard();
   void carryOut(const std::function<void()>& wish);
   void showTab(int index);
+  void openMore();  // what may be made of the run's model and its drawing
 
   QString m_run;
   QLineEdit* m_name;
   StatusLabel* m_state;
   QLabel* m_place;
-  Button *m_rate, *m_stopAfter, *m_stop, *m_resume;
+  Button *m_rate, *m_stopAfter, *m_stop, *m_resume, *m_changes, *m_more;
   QWidget *m_fault, *m_tools;
   QLabel* m_faultText;
   RunDoubt* m_doubt;
@@ -80,6 +84,7 @@ class TrainingPage : public Page {
   RunLog* m_logView;
   RunSettings* m_settings;
   RunTime* m_time;
+  RunPrediction* m_prediction;
   RunFacts* m_facts;
   QPointer<Popover> m_card;
   QTimer m_soon, m_second;

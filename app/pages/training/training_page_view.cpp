@@ -49,10 +49,15 @@ void TrainingPage::makeHeader(QVBoxLayout* column) {
   m_stop->setObjectName("stop-now");
   m_resume = new Button("resume", tr("Resume"), ButtonKind::tinted);
   m_resume->setObjectName("resume");
+  // Where no checkpoint was ever written a resume would only fail in the same way again.
+  m_changes = new Button("edit", tr("Train with changes..."), ButtonKind::tinted);
+  m_changes->setObjectName("train-with-changes");
+  m_more = iconButton("more", tr("More about this run"));
+  m_more->setObjectName("run-more-button");
   row->addWidget(m_name);
   row->addWidget(m_state);
   row->addWidget(m_place, 1);
-  for (Button* each : {m_rate, m_stopAfter, m_stop, m_resume}) row->addWidget(each);
+  for (Button* each : {m_rate, m_stopAfter, m_stop, m_resume, m_changes, m_more}) row->addWidget(each);
   column->addWidget(header);
 
   m_fault = new QWidget;
@@ -90,6 +95,10 @@ void TrainingPage::makeHeader(QVBoxLayout* column) {
     });
   });
   connect(m_resume, &Button::clicked, this, [this, &launcher] { carryOut([&] { launcher.resume(m_run); }); });
+  connect(m_changes, &Button::clicked, this, [this] {
+    if (QAction* const action = context().commands->find("train-changed")) action->trigger();
+  });
+  connect(m_more, &Button::clicked, this, &TrainingPage::openMore);
   connect(showLog, &Button::clicked, this, [this] { m_tabs->setCurrentIndex(1); });
   connect(m_name, &QLineEdit::editingFinished, this, [this, &launcher] {
     const RunRecord* const run = context().store->find(m_run);
@@ -116,7 +125,7 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   row->setSpacing(10);
   m_tabs = new QTabBar;
   m_tabs->setObjectName("training-tabs");
-  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time")}) m_tabs->addTab(each);
+  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict")}) m_tabs->addTab(each);
   // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
   m_tabs->setUsesScrollButtons(false);
   m_tabs->setElideMode(Qt::ElideNone);
@@ -153,6 +162,7 @@ void TrainingPage::makeActions() {
   addCommand("training.follow", tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
   addCommand("training.best", tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
   addCommand("training.time", tr("Where the time of a step goes"), "T", [this] { m_tabs->setCurrentIndex(3); });
+  addCommand("training.predict", tr("Predict with this run"), "P", [this] { m_tabs->setCurrentIndex(4); });
   addCommand("training.time-on-canvas", tr("Time of each layer on the canvas"), "Shift+T", [this] {
     m_tabs->setCurrentIndex(3);
     m_time->showOnCanvas();

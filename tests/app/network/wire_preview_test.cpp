@@ -4,6 +4,7 @@
 
 #include <QDir>
 #include <QLabel>
+#include <QMenu>
 #include <QPointer>
 #include <cmath>
 
@@ -206,9 +207,36 @@ class WirePreviewTest : public QObject {
     QVERIFY(other->isVisible());
     QTest::mouseMove(other, other->rect().center());
     QTest::mouseClick(other, Qt::LeftButton);
+    const auto choose = [&](const QString& words) {
+      QTRY_VERIFY(opened.part<QMenu>("weights-menu"));
+      auto* const menu = opened.part<QMenu>("weights-menu");
+      for (QAction* action : menu->actions())
+        if (action->text() == words) QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+      QTRY_VERIFY(!opened.part<QMenu>("weights-menu"));
+    };
+    choose("Initial weights");
     QTRY_VERIFY(opened.card().face().tensor() && !opened.card().face().isLoading());
     QCOMPARE(opened.card().weights(), QString("initial weights"));
     QVERIFY(opened.card().face().tensor()->first != trained);
+    QTest::mouseClick(other, Qt::LeftButton);
+    choose(name + " (best)");
+    QTRY_VERIFY(opened.card().face().tensor() && opened.card().face().tensor()->first == trained);
+  }
+
+  // A later run that is worse, or was never trained to anything, is not whose weights are meant.
+  void theBestRunIsMeantAndNotTheNewest() {
+    Opened opened;
+    opened.train();
+    const QString best = opened.workspace().runs().back().name;
+    QVERIFY(opened.workspace().train({.name = "worse", .overrides = {"training.optimizer.learning_rate=1e-9"}}));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.workspace().runs().back().name == "worse" &&
+                                 opened.workspace().runs().back().state == RunState::finished,
+                             60000);
+    opened.window().showPage("network");
+    QTRY_VERIFY(opened.page->isVisible());
+    opened.rest(edge("fc", "loss"));
+    QTRY_VERIFY_WITH_TIMEOUT(opened.card().face().tensor() && !opened.card().face().isLoading(), 20000);
+    QVERIFY2(opened.card().weights().startsWith("weights of " + best + ", "), qPrintable(opened.card().weights()));
   }
 
   // Backwards along the wires, by the link below the values.

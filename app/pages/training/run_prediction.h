@@ -1,0 +1,67 @@
+#pragma once
+// What a trained run says of pictures, sounds, the rows of a CSV, or a row that is typed in: a table of samples, beside
+// it the chosen one with its classes and shares, or its numbers. `loom predict` computes it, beside the window.
+#include <QStackedWidget>
+#include <QTemporaryDir>
+#include <memory>
+
+#include "app/page.h"
+#include "app/trained_runs.h"
+#include "engine/run/predictions.h"
+#include "launcher/loom_call.h"
+
+class QLabel;
+class QTableWidget;
+class QVBoxLayout;
+
+namespace loom {
+
+class Button;
+class EmptyState;
+class RowForm;
+class SegmentedControl;
+class ShareBars;
+
+class RunPrediction : public QStackedWidget {
+  Q_OBJECT
+
+ public:
+  explicit RunPrediction(AppContext& context, QWidget* parent = nullptr);
+  void setRun(const QString& id);
+  void refresh();  // weights may have come since
+  void predict(const QStringList& files);
+  void saveTo(const QString& csv);
+  const std::optional<Predictions>& predictions() const { return m_predictions; }
+
+ private:
+  void chooseFiles();
+  void typeRow();
+  void predictRow();
+  void ask();  // of m_files, with the chosen weights
+  void saveDialog();
+  void take(const QByteArray& output);
+  void say(const char* kind, const QString& sentence);
+  void fill();
+  void showSample(int row);
+  QString chosenWeights() const;
+
+  AppContext& m_context;
+  QString m_run;
+  QStringList m_files;
+  bool m_typed = false;  // the file is the row that was typed
+  std::unique_ptr<QTemporaryDir> m_folder;
+  std::optional<Predictions> m_predictions;
+  LoomCall m_ask, m_save;
+  QString m_saved;
+  EmptyState* m_empty;
+  QWidget* m_body;
+  QLabel *m_words, *m_title, *m_picture, *m_truth;
+  Button *m_choose, *m_type, *m_keep;
+  SegmentedControl* m_weights;
+  RowForm* m_form;
+  QTableWidget* m_table;
+  QWidget *m_result, *m_detail;
+  QVBoxLayout* m_outputs;
+};
+
+}  // namespace loom

@@ -1,0 +1,54 @@
+#include "launcher/loom_call.h"
+
+#include <QProcess>
+#include <utility>
+
+#include "launcher/local_process.h"
+
+namespace loom {
+
+LoomCall::LoomCall(const QString& program, QObject* parent) : QObject(parent), m_program(program) {}
+
+LoomCall::~LoomCall() {
+  cancel();
+}
+
+void LoomCall::start(const QStringList& arguments) {
+  cancel();
+  const QString program = m_program.isEmpty() ? findLoom() : m_program;
+  auto* const process = new QProcess(this);
+  m_process = process;
+  process->setProcessChannelMode(QProcess::SeparateChannels);
+  connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart || process != m_process) return;
+    m_process = nullptr;
+    process->deleteLater();
+    Q_EMIT refused(tr("loom could not be started: %1").arg(process->errorString()));
+  });
+  connect(process, &QProcess::finished, this, [this, process](int code, QProcess::ExitStatus status) {
+    if (process != m_process) return;
+    m_process = nullptr;
+    process->deleteLater();
+    if (status == QProcess::NormalExit && code == 0) {
+      Q_EMIT answered(process->readAllStandardOutput());
+      return;
+    }
+    const QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
+    Q_EMIT refused(!said.isEmpty()                  ? said
+                   : status == QProcess::NormalExit ? tr("loom ended with exit code %1").arg(code)
+                                                    : tr("loom was ended by signal %1").arg(code));
+  });
+  process->start(program, arguments);
+}
+
+void LoomCall::cancel() {
+  QProcess* const process = std::exchange(m_process, nullptr);
+  if (!process) return;
+  process->disconnect(this);
+  // It has nothing to tidy up: what it writes takes its name when it is whole.
+  connect(process, &QProcess::finished, process, &QObject::deleteLater);
+  process->setParent(nullptr);
+  process->kill();
+}
+
+}  // namespace loom

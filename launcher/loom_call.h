@@ -1,0 +1,33 @@
+#pragma once
+// One call of `loom` beside the window: what it printed, or the sentence with which it refused. A newer call ends the
+// one before. Window's thread; nothing here waits.
+#include <QByteArray>
+#include <QObject>
+#include <QStringList>
+
+class QProcess;
+
+namespace loom {
+
+class LoomCall : public QObject {
+  Q_OBJECT
+
+ public:
+  // `program`: `loom`; empty = looked for when it is first needed.
+  explicit LoomCall(const QString& program = {}, QObject* parent = nullptr);
+  ~LoomCall() override;
+
+  void start(const QStringList& arguments);
+  void cancel();
+  bool runs() const { return m_process != nullptr; }
+
+ Q_SIGNALS:
+  void answered(const QByteArray& output);
+  void refused(const QString& sentence);
+
+ private:
+  QString m_program;
+  QProcess* m_process = nullptr;
+};
+
+}  // namespace loom
