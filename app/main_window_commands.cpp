@@ -333,8 +333,10 @@ void MainWindow::refreshHostMessage() {
   const QString first = needed.front();
   QStringList names;
   for (const QString& host : needed) names << m_workspace.hostName(host);
-  const QString sentence = needed.size() == 1 ? tr("%1: %2").arg(names.front(), m_workspace.checks().sentence(first))
-                                              : tr("%1 hosts need you: %2").arg(needed.size()).arg(names.join(", "));
+  const QString own = m_workspace.checks().sentence(first);
+  const QString sentence = needed.size() > 1 ? tr("%1 hosts need you: %2").arg(needed.size()).arg(names.join(", "))
+                           : own.startsWith(names.front()) ? own
+                                                           : tr("%1: %2").arg(names.front(), own);
   if (m_messages->text("hosts") == sentence) return;
   const auto show = [this, first] {
     Place place;

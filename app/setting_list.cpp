@@ -103,9 +103,14 @@ std::vector<Setting> settingsOf(const Project& project, std::size_t update) {
 }
 
 bool isCalled(const Setting& setting, const QString& words) {
-  QStringList names{setting.label, setting.section, QString::fromStdString(setting.field->label),
-                    QString::fromStdString(setting.key)};
-  for (const Choice& choice : setting.field->choices) names << QString::fromStdString(choice.label);
+  return isCalled(setting.section, setting.key, *setting.field, words);
+}
+
+bool isCalled(const QString& section, const std::string& key, const Field& field, const QString& words) {
+  const QString name = QString::fromStdString(key);
+  QStringList names{labelOfSetting(name), section, QString::fromStdString(field.label), name};
+  for (const Choice& choice : field.choices)
+    names << QString::fromStdString(choice.label) << QString::fromStdString(choice.id);
   const QString all = names.join(' ');
   const QStringList wanted = words.split(' ', Qt::SkipEmptyParts);
   return std::all_of(wanted.begin(), wanted.end(),

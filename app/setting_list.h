@@ -34,8 +34,9 @@ const Field& scheduleField();
 
 // Those that are read: what another setting switches off is left out. Of update `update`, and of the run.
 std::vector<Setting> settingsOf(const Project& project, std::size_t update);
-// Whether label, heading, key or the words of its choices contain all words.
+// Whether label, heading, key or the words of its choices contain all words: the one index of settings.
 bool isCalled(const Setting& setting, const QString& words);
+bool isCalled(const QString& section, const std::string& key, const Field& field, const QString& words);
 
 // A rule in the place of another. Rate and trust mean another thing there; momentum and decay stay.
 Json withRule(const Json& optimizer, const std::string& rule);

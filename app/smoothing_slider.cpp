@@ -9,14 +9,16 @@
 namespace loom {
 namespace {
 
-constexpr double kSmoothest = 0.99, kPlacesPerDecade = 50;
+constexpr double kSmoothest = 0.99;
+constexpr int kEven = 90;  // places up to 0.9, a hundredth each; behind them the last tenth, finer towards the end
 constexpr int kSliderWidth = 90;
 
 double weightOf(int place) {
-  return place == 0 ? 0 : std::min(kSmoothest, 1 - std::pow(10, -place / kPlacesPerDecade));
+  return place <= kEven ? place / 100.0 : std::min(kSmoothest, 1 - std::pow(10, -1 - (place - kEven) / 10.0));
 }
 int placeOf(double weight) {
-  return weight <= 0 ? 0 : static_cast<int>(std::lround(-kPlacesPerDecade * std::log10(1 - weight)));
+  return weight <= kEven / 100.0 ? static_cast<int>(std::lround(std::max(weight, 0.0) * 100))
+                                 : static_cast<int>(std::lround(kEven + 10 * (-1 - std::log10(1 - weight))));
 }
 
 }  // namespace
@@ -48,12 +50,6 @@ double SmoothingSlider::weight() const {
 }
 void SmoothingSlider::setWeight(double weight) {
   m_slider->setValue(placeOf(weight));
-}
-int SmoothingSlider::place() const {
-  return m_slider->value();
-}
-void SmoothingSlider::setPlace(int place) {
-  m_slider->setValue(place);
 }
 
 }  // namespace loom

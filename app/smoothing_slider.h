@@ -1,12 +1,14 @@
 #pragma once
-// How much curves are smoothed: a slider with its weight in words. It goes by the weight's distance from 1, so that
-// 0.93 stands at a little over the half.
+// How much curves are smoothed: a slider with its weight in words, which stands where its number is; above 0.9 it is
+// finer.
 #include <QWidget>
 
 class QLabel;
 class QSlider;
 
 namespace loom {
+
+inline constexpr double kUsualSmoothing = 0.6;
 
 class SmoothingSlider : public QWidget {
   Q_OBJECT
@@ -15,9 +17,6 @@ class SmoothingSlider : public QWidget {
   explicit SmoothingSlider(double weight, QWidget* parent = nullptr);
   double weight() const;
   void setWeight(double weight);
-  // The place of the slider, 0 to 100: what a layout remembers.
-  int place() const;
-  void setPlace(int place);
 
  Q_SIGNALS:
   void changed(double weight);

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "widgets/controls/button.h"
 #include "widgets/controls/icon_label.h"
@@ -16,6 +17,7 @@ namespace {
 class Bar : public QWidget {
  public:
   Bar(MessageBars::Kind kind, QWidget* parent) : QWidget(parent), m_kind(kind) {}
+  MessageBars::Kind kind() const { return m_kind; }
 
  protected:
   void paintEvent(QPaintEvent*) override {
@@ -66,6 +68,14 @@ void MessageBars::show(const QString& key, Kind kind, const QString& text, const
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   row->addWidget(label, 1);
+  auto* more = new Button(QString(), ButtonKind::link);
+  more->setObjectName("more-messages");
+  more->hide();
+  connect(more, &Button::clicked, this, [this] {
+    m_all = !m_all;
+    arrange();
+  });
+  row->addWidget(more);
   for (const Remedy& remedy : remedies) {
     auto* button = new Button(remedy.text, ButtonKind::outlined);
     connect(button, &Button::clicked, this, [this, key, act = remedy.act] {
@@ -82,9 +92,28 @@ void MessageBars::show(const QString& key, Kind kind, const QString& text, const
     Q_EMIT closed(key);
   });
   row->addWidget(close);
-  layout()->addWidget(bar);
-  bar->show();
+  static_cast<QVBoxLayout*>(layout())->insertWidget(0, bar);
+  arrange();
   QFrame::show();
+}
+
+void MessageBars::arrange() {
+  QList<Bar*> bars;  // the newest first
+  for (int i = 0; i < layout()->count(); ++i)
+    if (auto* const bar = dynamic_cast<Bar*>(layout()->itemAt(i)->widget())) bars << bar;
+  const auto badness = [](const Bar* bar) {
+    return bar->kind() == Kind::error ? 0 : bar->kind() == Kind::warning ? 1 : 2;
+  };
+  std::stable_sort(bars.begin(), bars.end(), [&](const Bar* a, const Bar* b) { return badness(a) < badness(b); });
+  if (bars.size() < 2) m_all = false;
+  for (qsizetype i = 0; i < bars.size(); ++i) {
+    static_cast<QVBoxLayout*>(layout())->removeWidget(bars[i]);
+    layout()->addWidget(bars[i]);
+    auto* const more = bars[i]->findChild<Button*>("more-messages");
+    more->setText(m_all ? tr("Fewer") : tr("%1 more").arg(bars.size() - 1));
+    more->setVisible(i == 0 && bars.size() > 1);
+    bars[i]->setVisible(i == 0 || m_all);
+  }
 }
 
 void MessageBars::hide(const QString& key) {
@@ -96,6 +125,7 @@ void MessageBars::hide(const QString& key) {
     bar->deleteLater();
     if (held) Q_EMIT leftWithKeyboard();
   }
+  arrange();
   bool any = false;
   for (const QObject* each : children()) any = any || each->objectName().startsWith("message-");
   if (!any) QFrame::hide();

@@ -17,7 +17,8 @@ class MessageBars : public QFrame {
     std::function<void()> act;
   };
   explicit MessageBars(QWidget* parent = nullptr);
-  // A message with the same key replaces the one that stands.
+  // A message with the same key replaces the one that stands. Of several the worst and newest stands there and says how
+  // many more there are: a page is not pushed down by what it can read later.
   void show(const QString& key, Kind kind, const QString& text, const QList<Remedy>& remedies = {});
   void hide(const QString& key);
   QString text(const QString& key) const;
@@ -28,6 +29,8 @@ class MessageBars : public QFrame {
 
  private:
   QWidget* find(const QString& key) const;
+  void arrange();
+  bool m_all = false;  // all bars stand there, not the first alone
 };
 
 }  // namespace loom

@@ -5,6 +5,7 @@
 
 #include "app/pages/page_table.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -119,7 +120,7 @@ void Rail::setEnabledPages(bool projectOpen) {
 }
 
 void Rail::setNarrow(bool narrow) {
-  setFixedWidth(Theme::of(this).size(narrow ? Size::railNarrow : Size::rail));
+  keepWidth(this, narrow ? Size::railNarrow : Size::rail);
   for (RailButton* each : findChildren<RailButton*>()) each->setNarrow(narrow);
 }
 

@@ -10,6 +10,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -27,7 +28,7 @@ Button* part(const QString& text, const QString& name) {
   auto* button = new Button(text, ButtonKind::plain);
   button->setProperty("kind", "plain");
   button->setAccessibleName(name);
-  button->setFixedHeight(22);
+  keepHeight(button, 22);
   button->setFocusPolicy(Qt::TabFocus);
   return button;
 }
@@ -36,7 +37,7 @@ Button* part(const QString& text, const QString& name) {
 
 StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
   setProperty("kind", "panel");
-  setFixedHeight(Theme::of(this).size(Size::statusBar));
+  keepHeight(this, Size::statusBar);
   m_problems = part(tr("No problems"), tr("Problems"));
   m_problems->setObjectName("status-problems");
   m_jobs = part({}, tr("Running and waiting runs"));

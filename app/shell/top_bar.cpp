@@ -15,6 +15,7 @@
 #include "widgets/controls/split_button.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/status.h"
 #include "widgets/theme/theme.h"
 
@@ -111,11 +112,12 @@ void LivePill::paintEvent(QPaintEvent*) {
 
 TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
     : QFrame(parent), m_workspace(workspace), m_projectMenu(new QMenu(this)), m_mark(new MarkButton(this)) {
-  const Theme& theme = Theme::of(this);
   setProperty("kind", "panel");
-  setFixedHeight(theme.size(Size::topBar));
-  m_mark->setFixedSize(theme.size(Size::rail), theme.size(Size::topBar) - 4);
+  keepHeight(this, Size::topBar);
+  keepWidth(m_mark, Size::rail);
+  keepHeight(m_mark, Size::topBar, -4);
   m_mark->setMenu(&mainMenu);
+  connect(&Theme::of(this), &Theme::changed, this, [this] { resizeEvent(nullptr); });
   m_mark->setAccessibleName(tr("Menu"));
   m_mark->setToolTip(tr("Menu (F10)"));
   m_mark->setObjectName("menu-button");
@@ -180,13 +182,14 @@ void TopBar::resizeEvent(QResizeEvent* event) {
   const QWidget* const after = m_pill->isVisible() ? static_cast<QWidget*>(m_pill) : m_host;
   const int from = before->geometry().right() + 20, to = after->geometry().left() - 20;
   const int wide = std::min(396, to - from);
+  const int high = std::max(30, m_search->sizeHint().height());
   const bool fits = wide >= 200;
   const int left = std::clamp((width() - wide) / 2, from, std::max(from, to - wide));
   // Where it does not fit it waits for Ctrl+K: it then lies over the project's state.
   if (fits)
-    m_search->setGeometry(left, (height() - 30) / 2, wide, 30);
+    m_search->setGeometry(left, (height() - high) / 2, wide, high);
   else if (m_search->hasFocus())
-    m_search->setGeometry((width() - 320) / 2, (height() - 30) / 2, 320, 30);
+    m_search->setGeometry((width() - 320) / 2, (height() - high) / 2, 320, high);
   m_search->setVisible(fits || m_search->hasFocus());
   m_search->raise();
 }
@@ -233,7 +236,7 @@ void TopBar::refreshTrain() {
 }
 
 void TopBar::setNarrow(bool narrow) {
-  m_mark->setFixedWidth(Theme::of(this).size(narrow ? Size::railNarrow : Size::rail));
+  keepWidth(m_mark, narrow ? Size::railNarrow : Size::rail);
   m_host->setNarrow(narrow);
   resizeEvent(nullptr);
 }

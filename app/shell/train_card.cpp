@@ -25,6 +25,7 @@ namespace loom {
 namespace {
 
 constexpr int kCardWidth = 440, kMostRows = 220, kListRow = 26, kListHeight = 5 * kListRow + 2;
+constexpr int kRingRoom = 3;
 constexpr int kPath = Qt::UserRole, kSection = Qt::UserRole + 1;
 
 // The setting's name, and quiet at the right where it stands on the Settings page.
@@ -84,7 +85,7 @@ TrainCard::TrainCard(const Project& project, Check check, QWidget* window)
   m_name->setPlaceholderText(tr("Name of the run"));
   m_name->setAccessibleName(tr("Name of the run"));
   m_name->setObjectName("train-name");
-  m_rowColumn->setContentsMargins(0, 0, 0, 0);
+  m_rowColumn->setContentsMargins(kRingRoom, kRingRoom, kRingRoom, kRingRoom);  // for the ring around a field
   m_rowColumn->setSpacing(6);
   m_rowColumn->setAlignment(Qt::AlignTop);
   m_rows->setBackgroundRole(QPalette::NoRole);
@@ -332,7 +333,13 @@ void TrainCard::grow() {
       [this] {
         const int rows = m_rowColumn->hasHeightForWidth() ? m_rowColumn->heightForWidth(kCardWidth)
                                                           : m_rowColumn->sizeHint().height();
-        m_scroll->setFixedSize(kCardWidth, std::clamp(rows, 1, kMostRows));
+        // Whole rows: none of them is cut where the list scrolls.
+        int high = 2 * kRingRoom, last = high;
+        for (auto change = m_changes.rbegin(); change != m_changes.rend() && high <= kMostRows; ++change) {
+          last = high;
+          high += (*change)->line->height() + m_rowColumn->spacing();
+        }
+        m_scroll->setFixedSize(kCardWidth, rows <= kMostRows ? std::max(rows, 1) : std::min(last, kMostRows));
         contentLayout()->activate();
         adjustSize();
       },

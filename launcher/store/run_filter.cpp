@@ -133,26 +133,45 @@ RunFilter::RunFilter(const QString& expression, const QList<RunRecord>& runs) {
   static const QRegularExpression kTerm(R"(^([\w.]+)\s*(==|!=|<=|>=|<|>|=)\s*(.+)$)");
   static const QRegularExpression kAnd(R"(\s+and\s+)", QRegularExpression::CaseInsensitiveOption);
   static const QRegularExpression kComparison("[=<>]");
+  static const QRegularExpression kIn(R"(^([\w.]+)\s+in\b\s*(.*)$)", QRegularExpression::CaseInsensitiveOption);
+  static const QRegularExpression kListed(R"(^[\(\[]\s*(.*?)\s*[\)\]]$)");
+  const auto comparing = [&](const QString& key, const QString& comparison, QString value) {
+    if (value.size() >= 2 && (value.startsWith('"') || value.startsWith('\'')) && value.endsWith(value.front()))
+      value = value.mid(1, value.size() - 2);
+    if (key.compare("state", Qt::CaseInsensitive) == 0) checkState(value);
+    return Term{key.toLower(), comparison, value, numberOf(value), {}};
+  };
   for (const QString& part : expression.split(kAnd, Qt::SkipEmptyParts)) {
     const QString trimmed = part.trimmed();
     if (trimmed.isEmpty()) continue;
     if (const auto match = kTerm.match(trimmed); match.hasMatch()) {
-      QString value = match.captured(3).trimmed();
-      if (value.size() >= 2 && value.startsWith('"') && value.endsWith('"')) value = value.mid(1, value.size() - 2);
       checkName(match.captured(1), runs);
-      if (match.captured(1).compare("state", Qt::CaseInsensitive) == 0) checkState(value);
-      m_terms.push_back({match.captured(1).toLower(), match.captured(2), value, numberOf(value)});
+      m_terms.push_back(comparing(match.captured(1), match.captured(2), match.captured(3).trimmed()));
+    } else if (const auto in = kIn.match(trimmed); in.hasMatch()) {
+      checkName(in.captured(1), runs);
+      const auto listed = kListed.match(in.captured(2).trimmed());
+      Term term{in.captured(1).toLower(), "in", {}, {}, {}};
+      if (listed.hasMatch())
+        for (const QString& each : listed.captured(1).split(',', Qt::SkipEmptyParts))
+          term.any.push_back(comparing(in.captured(1), "==", each.trimmed()));
+      if (term.any.empty())
+        throwError(ErrorCode::badArgument, "\"{}\" is not finished: write {} in (a, b)", trimmed.toStdString(),
+                   in.captured(1).toStdString());
+      m_terms.push_back(std::move(term));
     } else if (trimmed.contains(kComparison)) {
       throwError(ErrorCode::badArgument, "\"{}\" is not finished: write key == value", trimmed.toStdString());
     } else {
-      m_terms.push_back({{}, {}, trimmed, {}});
+      m_terms.push_back({{}, {}, trimmed, {}, {}});
     }
   }
 }
 
 bool RunFilter::wantsDeleted() const {
-  return std::any_of(m_terms.begin(), m_terms.end(), [](const Term& term) {
+  const auto asks = [](const Term& term) {
     return term.key == "state" && term.value.compare(kDeleted, Qt::CaseInsensitive) == 0;
+  };
+  return std::any_of(m_terms.begin(), m_terms.end(), [&](const Term& term) {
+    return asks(term) || std::any_of(term.any.begin(), term.any.end(), asks);
   });
 }
 
@@ -168,6 +187,8 @@ bool RunFilter::holds(const Term& term, const RunRecord& run) {
       if (textOf(value).contains(term.value, Qt::CaseInsensitive)) return true;
     return false;
   }
+  if (!term.any.empty())
+    return std::any_of(term.any.begin(), term.any.end(), [&](const Term& each) { return holds(each, run); });
   if (term.key == "tag") return run.tags.contains(term.value, Qt::CaseInsensitive) == (term.comparison != "!=");
   QString text;
   const auto field = std::find_if(std::begin(kFields), std::end(kFields),

@@ -1,5 +1,6 @@
 #pragma once
-// Which runs are meant: words, or comparisons joined by "and": `optimizer == "LARS" and epochs > 100 and best >= 0.9`.
+// Which runs are meant: words, or comparisons joined by "and": `optimizer in (LARS, LAMB) and epochs > 100 and best >=
+// 0.9`.
 // Numbers may be formulas as number fields take them (`learning_rate <= 0.1*32`); what compares names and states is no
 // formula. The Runs page and `gradloom runs --filter` read it alike.
 #include <QList>
@@ -26,6 +27,7 @@ class RunFilter {
   struct Term {
     QString key, comparison, value;  // without a comparison: a word to be found anywhere
     std::optional<double> number;    // what the value is, as a number field reads it; none: a text
+    std::vector<Term> any;           // `key in (a, b)`: one of these holds
   };
   static bool holds(const Term& term, const RunRecord& run);
   std::vector<Term> m_terms;

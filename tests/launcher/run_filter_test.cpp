@@ -56,6 +56,16 @@ TEST(RunFilter, WordsAndComparisons) {
   EXPECT_TRUE(RunFilter("state == deleted", runs()).wantsDeleted());
 }
 
+TEST(RunFilter, OneOfSeveral) {
+  EXPECT_EQ(found(R"(optimizer in ("LARS", "Adam"))"), QStringList({"lars-1"}));
+  EXPECT_EQ(found("learning_rate in (0.1, 0.9) and state in [finished]"), QStringList({"sgd-1"}));
+  EXPECT_TRUE(RunFilter("state in (failed, deleted)", runs()).wantsDeleted());
+  EXPECT_NE(fault("optimizer in").find("write optimizer in (a, b)"), std::string::npos);
+  EXPECT_NE(fault("optimizer in (LARS").find("not finished"), std::string::npos);
+  EXPECT_NE(fault("lr in (1)").find("learning_rate"), std::string::npos);
+  EXPECT_NE(fault("state in (done)").find("no state"), std::string::npos);
+}
+
 TEST(RunFilter, UnknownNamesAreAnErrorWithTheNearestKnownOne) {
   EXPECT_EQ(fault("lr > 1"), "no run has 'lr': did you mean 'learning_rate'?");
   EXPECT_EQ(fault("Epohcs > 1"), "no run has 'Epohcs': did you mean 'epochs'?");

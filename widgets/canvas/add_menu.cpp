@@ -8,6 +8,8 @@
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/layers/layer.h"
@@ -56,6 +58,16 @@ class AddDelegate : public QStyledItemDelegate {
     painter->restore();
   }
 };
+
+// What people add most, wherever they are.
+const std::vector<std::string>& commonLayers() {
+  static const std::vector<std::string> common{
+      "Convolution",    "Linear",  "ReLU",    "MaxPooling", "BatchNormalization",
+      "Dropout",        "Flatten", "Add",     "Softmax",    "SoftmaxCrossEntropy",
+      "AveragePooling", "LSTM",    "Sigmoid", "Tanh",       "LayerNormalization",
+      "Embedding",      "Input",   "Accuracy"};
+  return common;
+}
 
 QString lower(const std::string& text) {
   return QString::fromStdString(text).toLower();
@@ -126,16 +138,23 @@ void AddMenu::fill() {
   m_list->clear();
   const QString query = m_search->text();
   std::vector<const Entry*> found = search(m_entries, query.toStdString());
-  if (query.trimmed().isEmpty()) {
-    const auto place = [&](const Entry* entry) {
-      return std::find(m_likely.begin(), m_likely.end(), entry->id) - m_likely.begin();
-    };
-    std::stable_sort(found.begin(), found.end(), [&](const Entry* a, const Entry* b) { return place(a) < place(b); });
-  }
-  // What is called exactly so comes before what is only also called so.
-  std::stable_partition(found.begin(), found.end(), [&](const Entry* entry) {
-    return QString::fromStdString(entry->label).compare(query.trimmed(), Qt::CaseInsensitive) == 0;
-  });
+  const QString wanted = query.trimmed();
+  const auto placeIn = [](const std::vector<std::string>& ids, const Entry* entry) {
+    return std::find(ids.begin(), ids.end(), entry->id) - ids.begin();
+  };
+  // What is called exactly so; then what begins so and is commonly wanted, here before anywhere; then as it was found.
+  const std::vector<std::string>& common = commonLayers();
+  const auto order = [&](const Entry* entry) {
+    const QString label = QString::fromStdString(entry->label);
+    const auto likely = placeIn(m_likely, entry);
+    if (wanted.isEmpty()) return std::pair(0, likely);
+    if (label.compare(wanted, Qt::CaseInsensitive) == 0) return std::pair(0, std::ptrdiff_t{0});
+    const auto anywhere = placeIn(common, entry);
+    const bool known = anywhere < std::ssize(common) || likely < std::ssize(m_likely);
+    if (!known || !label.startsWith(wanted, Qt::CaseInsensitive)) return std::pair(2, std::ptrdiff_t{0});
+    return std::pair(1, likely < std::ssize(m_likely) ? likely : std::ssize(m_likely) + anywhere);
+  };
+  std::stable_sort(found.begin(), found.end(), [&](const Entry* a, const Entry* b) { return order(a) < order(b); });
   for (const Entry* entry : found) {
     auto* item = new QListWidgetItem(QString::fromStdString(entry->label), m_list);
     item->setData(idRole, QString::fromStdString(entry->id));

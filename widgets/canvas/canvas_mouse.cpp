@@ -26,6 +26,7 @@ constexpr double kPinReach = 12;  // device-independent pixels
 
 void NetworkView::mousePressEvent(QMouseEvent* event) {
   m_hint->clear();
+  m_revealed.clear();
   m_pressed = event->position().toPoint();
   m_pressedScene = mapToScene(m_pressed);
   if (event->button() == Qt::MiddleButton || (event->button() == Qt::LeftButton && m_spaceHeld)) {
@@ -126,7 +127,7 @@ void NetworkView::mouseReleaseEvent(QMouseEvent* event) {
       break;
     case Gesture::wire:
       dropWire();
-      break;
+      return;  // the pin that it was dropped on is no longer meant until the mouse moves again
     case Gesture::pan:
       viewport()->unsetCursor();
       break;
@@ -138,6 +139,7 @@ void NetworkView::mouseReleaseEvent(QMouseEvent* event) {
       break;
   }
   hover(event->position());
+  m_bubble->refresh();
 }
 
 void NetworkView::mouseDoubleClickEvent(QMouseEvent* event) {
@@ -201,6 +203,7 @@ bool NetworkView::viewportEvent(QEvent* event) {
 
 void NetworkView::wheelEvent(QWheelEvent* event) {
   if (m_addMenu->isOpen()) return;
+  m_revealed.clear();
   const double steps = event->angleDelta().y() / 120.0;
   if (steps == 0) {
     horizontalScrollBar()->setValue(horizontalScrollBar()->value() - event->angleDelta().x());
@@ -222,6 +225,7 @@ void NetworkView::wheelEvent(QWheelEvent* event) {
 
 void NetworkView::beginMove() {
   m_gesture = Gesture::move;
+  m_bubble->refresh();
   m_movingFrom.clear();
   for (const std::string& id : m_scene.pickedNodes()) {
     const Node* node = m_scene.node(id);

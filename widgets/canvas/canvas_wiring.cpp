@@ -32,6 +32,7 @@ void NetworkView::beginWire(const PinHit& pin) {
   m_wiring->rules =
       std::make_shared<const WireRules>(m_scene.drawing(), m_wiring->from.end, m_wiring->from.output, m_wiring->taken);
   m_scene.markLegal(m_wiring->from, m_wiring->taken);
+  m_bubble->refresh();
   viewport()->setCursor(Qt::CrossCursor);
   viewport()->update();
 }
@@ -157,6 +158,7 @@ void NetworkView::endWire() {
   m_hint->clear();
   m_scene.markLegal({});
   m_scene.setHovered({}, {}, {});
+  m_bubble->refresh();
   viewport()->unsetCursor();
   viewport()->update();
 }

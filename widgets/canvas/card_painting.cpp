@@ -148,8 +148,14 @@ void CardItem::paintCardFace(QPainter& painter, double level) const {
   round.addRoundedRect(face, radius, radius);
   painter.save();
   painter.setClipPath(round, Qt::IntersectClip);
-  QColor tint = colour;
-  if (!m_content.step) tint.setAlphaF(static_cast<float>(theme.categoryTint()));
+  // Opaque: what opens an exported drawing may know no other.
+  const QColor ground = theme.colour(Colour::raised);
+  const auto part = [&](int over, int under) {
+    return static_cast<int>(std::lround(under + (over - under) * theme.categoryTint()));
+  };
+  const QColor tint = m_content.step ? colour
+                                     : QColor(part(colour.red(), ground.red()), part(colour.green(), ground.green()),
+                                              part(colour.blue(), ground.blue()));
   painter.fillRect(QRectF(face.left(), face.top(), kIconField, kCardHeight), tint);
   painter.fillRect(QRectF(face.left(), face.top(), kStrip, kCardHeight), colour);
   if (m_content.step) painter.fillRect(QRectF(face.left(), face.bottom() - kBar, face.width(), kBar), colour);

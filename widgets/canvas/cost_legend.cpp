@@ -123,11 +123,7 @@ QRect CostLegend::card() const {
 }
 
 bool CostLegend::coversCards() const {
-  bool covers = false;
-  m_view.networkScene().eachCard([&](const CardItem& each) {
-    covers = covers || (isVisible() && m_view.mapFromScene(each.sceneCard()).boundingRect().intersects(card()));
-  });
-  return covers;
+  return isVisible() && m_view.coversCards(card());
 }
 
 void CostLegend::choose(int step) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "widgets/canvas/pick_history.h"
 #include "widgets/document/group_edits.h"
 #include "widgets/document/network_edits.h"
 #include "widgets/theme/theme.h"
@@ -27,7 +28,8 @@ NetworkScene::NetworkScene(ProjectDocument& document, QObject* parent)
       m_document(document),
       m_wires(new WiresItem),
       m_cards(new CardsItem),
-      m_groups(std::make_unique<SceneGroups>(*this)) {
+      m_groups(std::make_unique<SceneGroups>(*this)),
+      m_history(new PickHistory(*this, document.undoStack())) {
   setItemIndexMethod(NoIndex);
   setSceneRect(-kHalfWorld, -kHalfWorld, 2 * kHalfWorld, 2 * kHalfWorld);
   addItem(m_wires);
@@ -137,6 +139,11 @@ std::vector<std::string> NetworkScene::pickedNodes() const {
 }
 
 void NetworkScene::pick(Picked picked) {
+  take(std::move(picked));
+  m_history->note();
+}
+
+void NetworkScene::take(Picked picked) {
   for (const std::string& group : picked.groups) picked.nodes.merge(membersOf(network(), group));
   const bool differs = !(picked == m_picked);
   const Picked before = std::exchange(m_picked, std::move(picked));
@@ -154,19 +161,23 @@ void NetworkScene::pick(Picked picked) {
   if (differs) Q_EMIT picksChanged();
 }
 
-void NetworkScene::keepPicks() {
+Picked NetworkScene::existing(const Picked& picked) const {
   const Drawing here = drawing();
   Picked kept;
-  for (const std::string& id : m_picked.nodes)
+  for (const std::string& id : picked.nodes)
     if (here.find(id) != nullptr) kept.nodes.insert(id);
-  for (const Edge& edge : m_picked.wires)
+  for (const Edge& edge : picked.wires)
     if (here.index.wire(here.network, edge) != NetworkIndex::kNone) kept.wires.insert(edge);
-  for (const std::string& id : m_picked.groups)
+  for (const std::string& id : picked.groups)
     if (here.network.group(id) != nullptr) kept.groups.insert(id);
-  for (const std::string& id : m_picked.comments)
+  for (const std::string& id : picked.comments)
     if (here.network.comment(id) != nullptr) kept.comments.insert(id);
+  return kept;
+}
+
+void NetworkScene::keepPicks() {
   if (card(m_hovered) == nullptr) m_hovered.clear();
-  pick(std::move(kept));
+  take(existing(m_picked));
 }
 
 std::string NetworkScene::nodeAt(QPointF at) const {

@@ -21,6 +21,8 @@
 
 namespace loom {
 
+class PickHistory;
+
 struct PinHit {
   Endpoint end;
   bool output = false;
@@ -70,7 +72,8 @@ class NetworkScene : public QGraphicsScene {
 
   const Picked& picked() const { return m_picked; }
   std::vector<std::string> pickedNodes() const;  // in the order of the file
-  void pick(Picked picked);
+  void pick(Picked picked);                      // as a person wants it: undoing a later step brings it back
+  Picked existing(const Picked& picked) const;   // what of it is here
   void pickNode(const std::string& id) { pick({{id}, {}}); }
 
   // Shows a unit as this use of it sees it; without one as its first use does.
@@ -190,6 +193,7 @@ class NetworkScene : public QGraphicsScene {
   void wordAll();
   void word(std::uint32_t source);
   void keepPicks();
+  void take(Picked picked);
   void tell();
   std::optional<Shape> shapeOf(const Endpoint& end) const;
   std::optional<std::size_t> portOf(const Endpoint& end) const;
@@ -225,6 +229,7 @@ class NetworkScene : public QGraphicsScene {
   std::set<Endpoint> m_redPins;
   std::set<std::string> m_faulty;  // cards with faults or warnings
   Picked m_picked;
+  PickHistory* m_history;
   std::string m_hovered;
   std::map<std::string, QPointF> m_preview;
   std::set<std::string> m_hotCards;  // hovered, or with a hovered pin

@@ -161,6 +161,7 @@ void NetworkView::reveal(const std::string& node) {
   const CardItem* card = m_scene.card(node);
   if (card == nullptr) return;
   m_scene.pickNode(node);
+  m_revealed = node;
   const QRect seen = viewport()->rect().adjusted(24, 24, -24, -24);
   const QRect there = mapFromScene(card->sceneCard()).boundingRect();
   if (seen.contains(there) && zoom() >= kReadable) return;
@@ -174,6 +175,14 @@ void NetworkView::setMapShown(bool shown) {
   placeOverlays();
 }
 
+bool NetworkView::coversCards(const QRect& place) const {
+  bool covers = false;
+  m_scene.eachCard([&](const CardItem& each) {
+    covers = covers || mapFromScene(each.sceneCard()).boundingRect().intersects(place);
+  });
+  return covers;
+}
+
 void NetworkView::placeOverlays() {
   if (!isVisible()) return;
   const QRect room = viewport()->rect();
@@ -183,9 +192,10 @@ void NetworkView::placeOverlays() {
   // The map is of use when there is more than is seen.
   const QRectF seen = mapToScene(room).boundingRect();
   const bool all = seen.contains(m_scene.cardsRect());
-  m_map->setVisible(m_mapShown && !m_embedded && !empty && room.width() > 480 && room.height() > 320 &&
-                    !(all && m_scene.network().nodes.size() < 4));
   m_map->move(room.right() - m_map->width() - 2, room.bottom() - m_map->height() - 2);
+  // Where all is seen it has nothing to lead to: it never lies over a card then.
+  m_map->setVisible(m_mapShown && !m_embedded && !empty && room.width() > 480 && room.height() > 320 &&
+                    !(all && (m_scene.network().nodes.size() < 4 || coversCards(m_map->geometry()))));
   m_map->update();
   m_legend->place();
   if (m_unitView != nullptr && m_unitView->isOpen()) {
@@ -217,6 +227,11 @@ void NetworkView::resizeEvent(QResizeEvent* event) {
   QGraphicsView::resizeEvent(event);
   m_fitted = refit;
   if (refit) fit();
+  // A list that opens below must not lie over what it led to.
+  const CardItem* const led = refit || m_revealed.empty() ? nullptr : m_scene.card(m_revealed);
+  if (led != nullptr &&
+      !viewport()->rect().adjusted(0, 12, 0, -12).contains(mapFromScene(led->sceneCard()).boundingRect()))
+    centerOn(led->pos());
   placeOverlays();
 }
 

@@ -101,6 +101,11 @@ class NetworkView : public QGraphicsView {
   AddMenu& addMenu() const { return *m_addMenu; }
   CanvasHint& hint() const { return *m_hint; }
   FaultBubble& faultBubble() const { return *m_bubble; }
+  bool coversCards(const QRect& place) const;  // of the viewport
+  // Cards, a frame or a wire are in the hand.
+  bool isDragging() const {
+    return m_wiring || m_gesture == Gesture::move || m_gesture == Gesture::band || m_gesture == Gesture::resize;
+  }
   ArrangingBar& arrangingBar() const { return *m_arranging; }
   EmptyCanvas& emptyCanvas() const { return *m_empty; }
   InlineName& nameField() const { return *m_name; }
@@ -223,6 +228,7 @@ class NetworkView : public QGraphicsView {
   std::optional<QRectF> m_dropGhost;
   bool m_spaceHeld = false, m_spaceUsed = false, m_spaceOpens = false, m_mapShown = true;
   bool m_wheelZooms = true;
+  std::string m_revealed;       // what was led to, until a person moves the view
   bool m_fitted = false;        // shows all cards, and nobody has zoomed or panned since
   bool m_fittedBeside = false;  // the legend of costs, when they last were
   int m_nudges = 1, m_pastes = 0;

@@ -7,12 +7,16 @@
 #include <QVBoxLayout>
 #include <QtMath>
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/status.h"
 #include "widgets/theme/theme.h"
 
@@ -39,7 +43,7 @@ void CanvasHint::say(const QString& sentence, QPoint at, int milliseconds) {
   if (sentence.isEmpty()) return clear();
   setText(sentence);
   setAccessibleName(sentence);
-  setFont(Theme::of(this).font(FontRole::label));
+  keepFont(this, FontRole::label);
   const int wanted = std::min(320, fontMetrics().horizontalAdvance(sentence) + 24);
   setFixedWidth(wanted);
   setFixedHeight(heightForWidth(wanted));
@@ -74,7 +78,8 @@ void FaultBubble::refresh() {
   if (!scene.hoveredNode().empty() && troubled(scene.hoveredNode())) node = scene.hoveredNode();
   if (node.empty() && isVisible() && underMouse() && troubled(m_node)) node = m_node;
   m_node = node;
-  if (node.empty()) {
+  // What is dragged or wired is looked at, and the place under it.
+  if (node.empty() || m_view.isDragging()) {
     hide();
     m_problems.clear();
     return;
@@ -87,15 +92,49 @@ void FaultBubble::refresh() {
   };
   if (!isVisible() || !std::equal(mine.begin(), mine.end(), m_problems.begin(), m_problems.end(), same)) fill(mine);
   if (mine.empty()) return hide();
-  const QRect card = m_view.mapFromScene(scene.card(node)->sceneCard()).boundingRect();
-  const int margin = shadowMargin(Elevation::menu);
-  const QRect room = parentWidget()->rect().adjusted(0, 0, -m_covered, 0);
-  const bool right = card.right() + 12 + width() - 2 * margin <= room.width() || card.left() < width();
-  const int x = right ? card.right() + 14 - margin : card.left() - 14 - width() + margin;
-  move(std::clamp(x, -margin, std::max(-margin, room.width() - width() + margin)),
-       std::clamp(card.top() - margin, -margin, std::max(-margin, room.height() - height() + margin)));
+  move(place(m_view.mapFromScene(scene.card(node)->sceneCard()).boundingRect()));
   show();
   raise();
+}
+
+// Beside the card where no other card is, else where it covers least of them; never over the card itself where there is
+// room elsewhere.
+QPoint FaultBubble::place(const QRect& card) const {
+  constexpr int kAway = 14;
+  const int margin = shadowMargin(Elevation::menu);
+  const QRect room = parentWidget()->rect().adjusted(0, 0, -m_covered, 0);
+  const QSize size(width() - 2 * margin, height() - 2 * margin);
+  const auto inside = [&](QPoint corner) {
+    return QPoint(std::clamp(corner.x(), 0, std::max(0, room.width() - size.width())),
+                  std::clamp(corner.y(), 0, std::max(0, room.height() - size.height())));
+  };
+  const QPoint places[] = {{card.right() + kAway, card.top()},
+                           {card.left() - kAway - size.width(), card.top()},
+                           {card.right() + kAway, card.bottom() - size.height()},
+                           {card.left() - kAway - size.width(), card.bottom() - size.height()},
+                           {card.left(), card.bottom() + kAway},
+                           {card.left(), card.top() - kAway - size.height()}};
+  std::vector<QRect> others;
+  m_view.networkScene().eachCard([&](const CardItem& each) {
+    const QRect at = m_view.mapFromScene(each.sceneCard()).boundingRect();
+    if (at.intersects(room)) others.push_back(at);
+  });
+  QPoint best = inside(places[0]);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const QPoint& each : places) {
+    const QRect there(inside(each), size);
+    std::int64_t covered = 0;
+    for (const QRect& other : others) {
+      const QRect both = there.intersected(other);
+      if (!both.isEmpty()) covered += std::int64_t{both.width()} * both.height() * (other == card ? 4 : 1);
+    }
+    if (covered < least) {
+      least = covered;
+      best = there.topLeft();
+    }
+    if (least == 0) break;
+  }
+  return best - QPoint(margin, margin);
 }
 
 void FaultBubble::setCovered(int right) {

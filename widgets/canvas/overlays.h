@@ -46,6 +46,7 @@ class FaultBubble : public QFrame {
 
  private:
   void fill(const std::vector<Problem>& problems);
+  QPoint place(const QRect& card) const;
   NetworkView& m_view;
   QVBoxLayout* m_rows;
   std::vector<Problem> m_problems;

@@ -127,7 +127,8 @@ void UnitView::refresh() {
   }
   m_name->setText(q(m_unit));
   const auto uses = static_cast<qint64>(usesOf(m_outer.networkScene().document().project(), m_unit).size());
-  m_words->setText(tr("unit, used %1; shown for %2").arg(counted(uses, tr("times")), q(m_use)));
+  m_words->setText(tr("shown for %2, used %1").arg(counted(uses, tr("times")), q(m_use)));
+  m_words->setToolTip(m_words->text());
 }
 
 // As large as its drawing at full size, as far as the canvas has room beside the use.

@@ -73,13 +73,21 @@ LineData readLine(const ChartLine& line, const XAxisModel& axis, int width, doub
   return data;
 }
 
-void collectValues(const ChartLine& line, const LineData& data, std::vector<double>& values) {
+void collectValues(const ChartLine& line, const LineData& data, std::vector<double>& values, double most) {
   if (line.kind == LineKind::stacked) return;
   for (const ChartColumn& column : data.columns.columns) {
-    if (!column.finite()) continue;
+    if (!column.finite() || column.minimum > most) continue;
     values.push_back(column.minimum);
-    if (column.maximum != column.minimum) values.push_back(column.maximum);
+    if (column.maximum != column.minimum && column.maximum <= most) values.push_back(column.maximum);
   }
+}
+
+double divergesAbove(const ChartLine& line, const LineData& data) {
+  constexpr double kDiverged = 10;
+  if (line.value == ValueKind::loss)
+    for (const ChartColumn& column : data.columns.columns)
+      if (column.finite() && column.minimum > 0) return kDiverged * column.minimum;
+  return std::numeric_limits<double>::infinity();
 }
 
 DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel& axis, double width,

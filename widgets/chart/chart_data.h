@@ -4,6 +4,7 @@
 #include <QPointF>
 #include <QRectF>
 #include <QVector>
+#include <limits>
 #include <vector>
 
 #include "widgets/chart/chart_line.h"
@@ -55,8 +56,13 @@ struct LineData {
 // The line's columns and their smoothing over the whole axis' span.
 LineData readLine(const ChartLine& line, const XAxisModel& axis, int width, double smoothing);
 
-// Values that the y axis is opened for; for stacked lines their sum is, which the caller forms.
-void collectValues(const ChartLine& line, const LineData& data, std::vector<double>& values);
+// Values that the y axis is opened for; for stacked lines their sum is, which the caller forms. What is above `most` is
+// left to the marks at the edge.
+void collectValues(const ChartLine& line, const LineData& data, std::vector<double>& values,
+                   double most = std::numeric_limits<double>::infinity());
+// A loss that has grown to many times of where it began diverges, and would squeeze all others: the most that an axis
+// is opened for. Infinite for what is no loss.
+double divergesAbove(const ChartLine& line, const LineData& data);
 
 DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel& axis, double width,
                    const YScale& scale, double smoothing);

@@ -2,10 +2,12 @@
 // cursor.
 #include <QBuffer>
 #include <QFileDialog>
+#include <QFontMetrics>
 #include <QImage>
 #include <QPainter>
 #include <QSaveFile>
 #include <QSvgGenerator>
+#include <algorithm>
 #include <exception>
 
 #include "widgets/chart/chart_painter.h"
@@ -17,6 +19,10 @@
 namespace loom {
 namespace {
 
+constexpr int kExportEdge = 12;  // around a picture
+constexpr int kExportNames = 180,
+              kExportValue = 100;  // room for names at the ends of lines, and for values behind them
+
 QString quoted(QString text) {
   if (!text.contains(',') && !text.contains('"') && !text.contains('\n')) return text;
   return '"' + text.replace(QStringLiteral("\""), QStringLiteral("\"\"")) + '"';
@@ -24,29 +30,31 @@ QString quoted(QString text) {
 
 }  // namespace
 
-QImage LineChart::toImage(QSize size, double ratio) const {
+QImage LineChart::toImage(QSize panel, double ratio) const {
+  const QSize size = panel + 2 * QSize(kExportEdge, kExportEdge);
   QImage image(size * ratio, QImage::Format_ARGB32_Premultiplied);
   image.setDevicePixelRatio(ratio);
   const Palette& light = Tokens::builtIn().light;
   image.fill(light[Colour::surface]);
-  const auto copy = copyFor(size);
+  const auto copy = copyFor(panel);
   QPainter painter(&image);
-  ChartPainter(*copy, light, false).paint(painter, QRectF(QPointF(), QSizeF(size)));
+  ChartPainter(*copy, light, false).paint(painter, QRectF(QPointF(kExportEdge, kExportEdge), QSizeF(panel)));
   return image;
 }
 
-bool LineChart::toSvg(const QString& file, QSize size) const {
+bool LineChart::toSvg(const QString& file, QSize panel) const {
+  const QSize size = panel + 2 * QSize(kExportEdge, kExportEdge);
   QSvgGenerator generator;
   generator.setFileName(file);
   generator.setSize(size);
   generator.setViewBox(QRect(QPoint(), size));
   generator.setTitle(m_title);
   const Palette& light = Tokens::builtIn().light;
-  const auto copy = copyFor(size);
+  const auto copy = copyFor(panel);
   QPainter painter;
   if (!painter.begin(&generator)) return false;
   painter.fillRect(QRect(QPoint(), size), light[Colour::surface]);
-  ChartPainter(*copy, light, false).paint(painter, QRectF(QPointF(), QSizeF(size)));
+  ChartPainter(*copy, light, false).paint(painter, QRectF(QPointF(kExportEdge, kExportEdge), QSizeF(panel)));
   return painter.end();
 }
 
@@ -74,6 +82,15 @@ void LineChart::takeFrom(const LineChart& other) {
   m_kind = other.m_kind;
   m_ends = other.m_ends;
   m_margins = other.m_margins;
+  // Beside the panel another may name the lines; a picture stands by itself.
+  if (m_ends == LineEnds::none) {
+    m_ends = LineEnds::oneLine;
+    const QFontMetrics text(Theme::of().font(FontRole::axis));
+    int widest = 0;
+    for (const PanelLine& line : m_lines)
+      if (line.line.visible) widest = std::max(widest, text.horizontalAdvance(line.line.name));
+    m_margins.right = std::max(m_margins.right, std::min(widest, kExportNames) + kExportValue);
+  }
   setXNumbers(true);
   m_smoothing = other.m_smoothing;
   m_log = other.m_log;

@@ -15,7 +15,8 @@ constexpr double kHighlight = 2.75;
 constexpr double kFade = 0.35;
 constexpr double kBandOpacity = 0.16;
 constexpr double kPlotTop = 2;
-constexpr int kMarkRows = 3;  // of marks that stand at one place
+constexpr double kEdgeDot = 5;  // beyond the frame, of dots that stand at its edge
+constexpr int kMarkRows = 3;    // of marks that stand at one place
 
 QPen cosmetic(const QColor& colour, double width = 1) {
   QPen pen(colour, width);
@@ -221,6 +222,8 @@ void ChartPainter::paintCurves(QPainter& painter, const QRectF& plot) {
     }
   });
   layer.render(painter, plot);
+  // Dots at the very edge stand there whole: a series of one point is nothing but such a dot.
+  painter.setClipRect(plot.adjusted(-kEdgeDot, -kPlotTop, kEdgeDot, kEdgeDot));
   painter.translate(plot.topLeft());
   highlightedLast([&](const PanelLine& line) {
     painter.setPen(Qt::NoPen);
@@ -230,8 +233,10 @@ void ChartPainter::paintCurves(QPainter& painter, const QRectF& plot) {
     painter.setRenderHint(QPainter::Antialiasing);
     for (const LineSegment& segment : line.drawn.segments) {
       // A value alone between two gaps would not be seen as a line.
-      if (segment.line.size() == 1 && line.line.kind != LineKind::validation)
-        painter.drawEllipse(segment.line.front(), 1.75, 1.75);
+      if (segment.line.size() == 1 && line.line.kind != LineKind::validation) {
+        const double radius = line.drawn.segments.size() == 1 ? 3 : 1.75;
+        painter.drawEllipse(segment.line.front(), radius, radius);
+      }
     }
     if (line.line.kind == LineKind::validation) {
       const double room = line.drawn.dots.size() > 1 ? (line.drawn.dots.back().x() - line.drawn.dots.front().x()) /
@@ -327,7 +332,8 @@ void ChartPainter::paintBest(QPainter& painter, const QRectF& plot) {
     painter.setFont(theme.numberFont(FontRole::axis));
     const double height = QFontMetricsF(painter.font()).height();
     const double width = QFontMetricsF(painter.font()).horizontalAdvance(m_chart.m_best->text) + 2;
-    const double left = std::clamp(at.x() - width / 2, plot.left(), std::max(plot.left(), plot.right() - width));
+    const double first = plot.left() + 6;  // clear of the axis' numbers, where a young run has its best
+    const double left = std::clamp(at.x() - width / 2, first, std::max(first, plot.right() - width));
     // Below the point where there is room and nothing is written yet, else above it.
     const QRectF below(left, at.y() + 18, width, height), above(left, at.y() - 18 - height, width, height);
     const bool fits = below.bottom() < plot.bottom() && take(below);

@@ -78,8 +78,8 @@ void ChartPainter::paintOutside(QPainter& painter, const QRectF& plot) {
     if (!line.line.visible || line.line.kind == LineKind::planned || !line.drawn.lastValue || !endsOutside(line, plot))
       continue;
     const bool top = line.drawn.end->y() < 0;
-    const QString words =
-        QObject::tr("%1 ends at %2").arg(line.line.name, formatValue(line.line.value, *line.drawn.lastValue));
+    const QString words = QObject::tr("%1 leaves the frame, last %2")
+                              .arg(line.line.name, formatValue(line.line.value, *line.drawn.lastValue));
     const double width = metrics.horizontalAdvance(words) + 16;
     double& left = right[top ? 0 : 1];
     if (left + width > plot.right()) continue;

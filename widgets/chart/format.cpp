@@ -84,6 +84,7 @@ QString formatLoss(double value) {
   if (size == 0) return QStringLiteral("0");
   if (size < 0.0009995) return scientific(value, 2, false);
   if (size < 0.9995) return formatFixed(value, 3);
+  if (size >= 999999.5) return scientific(value, 3, false);  // a run that diverged: no column has room for its digits
   return size < 1000 ? formatSignificant(value, 3) : formatFixed(value, 0);
 }
 
@@ -200,7 +201,7 @@ QString formatValue(ValueKind kind, double value) {
     case ValueKind::duration:
       return formatDuration(value);
     case ValueKind::milliseconds:
-      return formatDuration(value / 1000);
+      return value == 0 ? unit(QStringLiteral("0"), "ms") : formatDuration(value / 1000);  // as those around it
     case ValueKind::throughput:
       return formatThroughput(value);
   }

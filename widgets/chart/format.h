@@ -9,7 +9,7 @@ namespace loom {
 // What a number is; decides how it is written.
 enum class ValueKind {
   plain,         // 6 significant digits
-  loss,          // 2.30, 0.199, 4.1e-5
+  loss,          // 2.30, 0.199, 4.1e-5, 1.84e11
   accuracy,      // a fraction, written as percent with 2 decimals: 88.59 %
   training,      // a fraction, with 1 decimal: 96.2 %
   rate,          // learning rate: at most 3 significant, as short as exact

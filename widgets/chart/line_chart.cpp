@@ -5,6 +5,7 @@
 #include <QPointer>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "widgets/chart/chart_painter.h"
 #include "widgets/theme/theme.h"
@@ -176,7 +177,9 @@ void LineChart::openRange() {
     return;
   }
   std::vector<double> values;
-  for (const PanelLine& line : m_lines) collectValues(line.line, line.data, values);
+  for (const PanelLine& line : m_lines)
+    collectValues(line.line, line.data, values,
+                  m_showAll ? std::numeric_limits<double>::infinity() : divergesAbove(line.line, line.data));
   // A stack is as high as its parts together.
   double stack = 0;
   for (const PanelLine& line : m_lines) {

@@ -12,8 +12,9 @@
 namespace loom {
 namespace {
 
-constexpr double kAbove = 52, kBelow = 46, kBefore = 8,
-                 kAfter = 58;  // title and names above; the foot as beside charts
+constexpr double kAbove = 64, kBelow = 46, kBefore = 8,
+                 kAfter = 58;    // title and names above; the foot as beside charts
+constexpr double kHeadGap = 10;  // between heads and axes
 constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 8, kApart = 1.5;
 constexpr double kLogFrom = 20;  // largest over smallest from which an axis is logarithmic
 
@@ -125,8 +126,22 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
   painter.setFont(Theme::withWeight(theme.font(FontRole::axis), 600));
   painter.setPen(theme.colour(Colour::text2));
   const double room = last ? width() - x : axisX(axis + 1) - x - 6;
-  painter.drawText(QRectF(x - 2, kAbove - 26, room, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                   QFontMetricsF(painter.font()).elidedText(m_axes[axis], Qt::ElideRight, room));
+  // A head takes two lines where one is too narrow for it; only a word that is wider than both is cut.
+  const QFontMetricsF headMetrics(painter.font());
+  QStringList words;
+  for (const QString& word : m_axes[axis].split(' ')) {
+    if (!words.isEmpty() && words.size() < 2 && headMetrics.horizontalAdvance(words.last() + ' ' + word) > room)
+      words << word;
+    else if (words.isEmpty())
+      words << word;
+    else
+      words.last() += ' ' + word;
+  }
+  const double headLine = headMetrics.height();
+  for (int i = 0; i < words.size(); ++i)
+    painter.drawText(
+        QRectF(x - 2, kAbove - kHeadGap - (static_cast<double>(words.size()) - i) * headLine, room, headLine),
+        Qt::AlignLeft | Qt::AlignVCenter, headMetrics.elidedText(words[i], Qt::ElideRight, room));
   // Each value once, from above; one that would stand on another is left to the tooltip of the table.
   std::vector<std::pair<double, QString>> labels;
   for (std::size_t line = 0; line < m_lines.size(); ++line)
@@ -139,8 +154,9 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
     if (y - below < height) continue;
     below = y;
     const QString shown = QFontMetricsF(painter.font()).elidedText(text, Qt::ElideMiddle, room - 6);
-    const QRectF box(x + 6, y - height / 2 - (last ? 0 : 9), QFontMetricsF(painter.font()).horizontalAdvance(shown) + 2,
-                     height);
+    // Never over the head.
+    const double top = std::max(y - height / 2 - (last ? 0 : 9), kAbove - kHeadGap);
+    const QRectF box(x + 6, top, QFontMetricsF(painter.font()).horizontalAdvance(shown) + 2, height);
     painter.fillRect(box, theme.colour(Colour::surface, 0.8));
     painter.setPen(theme.colour(last ? Colour::text : Colour::text2));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, shown);

@@ -83,7 +83,12 @@ Ticks logTicks(Interval range, int most) {
 
 QString tickLabel(double value, const Ticks& ticks) {
   if (std::abs(value) >= 1e6 && ticks.decimals == 0) return formatCount(value);
-  if (ticks.decimals < 0 || ticks.decimals > 4) return formatRate(value);
+  if (ticks.decimals < 0) return formatRate(value);
+  if (ticks.decimals > 4) {
+    // Three digits tell small numbers apart; of a narrow range around a larger one each tick keeps the digits that do.
+    const bool small = std::abs(value) < 1000 * std::pow(10, -ticks.decimals);
+    return small ? formatRate(value) : formatFixed(value, std::min(ticks.decimals, 12));
+  }
   return formatFixed(value, ticks.decimals);
 }
 

@@ -2,6 +2,7 @@
 
 #include <QHBoxLayout>
 
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -21,9 +22,8 @@ SplitButton::SplitButton(const QString& iconName, const QString& text, ButtonKin
   m_arrow->setFixedWidth(26);
   m_arrow->setAccessibleName(tr("More ways to %1").arg(text));
   applyKind(kind);
-  const int height = Theme::of(this).size(Size::buttonTop);
-  m_main->setFixedHeight(height);
-  m_arrow->setFixedHeight(height);
+  keepHeight(m_main, Size::buttonTop);
+  keepHeight(m_arrow, Size::buttonTop);
   setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
   connect(m_main, &QPushButton::clicked, this, &SplitButton::clicked);
   connect(m_arrow, &QPushButton::clicked, this,

@@ -108,6 +108,7 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   label->setProperty("kind", "field");
   label->setToolTip(QString::fromStdString(field.help));
   label->setMinimumWidth(0);
+  label->setWordWrap(true);
   label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   labelLayout->addWidget(label, 1);
   m_help = iconButton(QStringLiteral("help"), tr("Help on %1").arg(label->text()), labelSpace);

@@ -179,7 +179,6 @@ void PropertyForm::reset(const std::string& key) {
 void PropertyForm::refresh() {
   if (!m_entry) return;
   int changed = 0;
-  const QStringList words = m_filter.split(' ', Qt::SkipEmptyParts);
   for (FormRow* row : m_rows) {
     const Field& field = row->field();
     const bool differs = m_given.contains(field.key) && !sameFieldValue(field, m_given[field.key], field.defaultValue);
@@ -187,9 +186,7 @@ void PropertyForm::refresh() {
     if (differs && shown) ++changed;
     row->setChanged(differs || m_mixed.contains(field.key));
     row->setShowDefault(m_changedOnly);
-    const QString text = QString::fromStdString(field.label + ' ' + field.key + ' ' + field.help);
-    const bool matches = std::all_of(words.begin(), words.end(),
-                                     [&](const QString& word) { return text.contains(word, Qt::CaseInsensitive); });
+    const bool matches = !m_wanted || m_wanted(field);
     row->setVisible(shown && matches && (differs || !m_changedOnly));
   }
   m_count->setText(changed == 0 ? QString() : tr("%1 changed from default").arg(changed));
@@ -274,8 +271,8 @@ void PropertyForm::setHint(const std::string& key, const QString& hint, const QS
   if (FormRow* found = row(key)) found->setHint(hint, action);
 }
 
-void PropertyForm::setFilter(const QString& words, bool changedOnly) {
-  m_filter = words;
+void PropertyForm::setFilter(Wanted wanted, bool changedOnly) {
+  m_wanted = std::move(wanted);
   m_changedOnly = changedOnly;
   refresh();
 }

@@ -55,9 +55,10 @@ class PropertyForm : public QWidget {
   void setHidden(const std::vector<std::string>& keys);  // fields that another place edits; from the next setEntry()
   // A computed remark beside the field ("= 110 steps"), with an optional action ("Use 3.2").
   void setHint(const std::string& key, const QString& hint, const QString& action = {});
-  // Rows whose label, key or help has all words; `changedOnly` leaves only what differs and shows the default struck
-  // through.
-  void setFilter(const QString& words, bool changedOnly = false);
+  // Rows of the fields that `wanted` takes (null = all); `changedOnly` leaves only what differs and shows the default
+  // struck through.
+  using Wanted = std::function<bool(const Field& field)>;
+  void setFilter(Wanted wanted, bool changedOnly = false);
 
   // Tab comes to the rows behind `field`: those of a new entry were made later than all that stands around them.
   void tabBehind(QWidget* field);
@@ -87,7 +88,7 @@ class PropertyForm : public QWidget {
   QString m_baseFolder;
   Symbols m_symbols;
   std::optional<Json> m_computed;
-  QString m_filter;
+  Wanted m_wanted;
   bool m_changedOnly = false;
   std::vector<std::string> m_hidden;
   std::set<std::string> m_mixed;

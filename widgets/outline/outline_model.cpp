@@ -51,7 +51,7 @@ OutlineModel::OutlineModel(ProjectDocument& document, QObject* parent)
     : QAbstractItemModel(parent), m_document(document), m_root(std::make_unique<Item>()) {
   connect(&document, &ProjectDocument::opened, this, &OutlineModel::refresh);
   connect(&document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
-    // Places, wires and training are no rows.
+    // Places and training are no rows; wires order them, which the analysis follows.
     const bool rows = std::any_of(change.networks.begin(), change.networks.end(), [](const NetworkChange& each) {
       return each.groups || !each.added.empty() || !each.removed.empty() || !each.changed.empty();
     });
@@ -112,7 +112,18 @@ void OutlineModel::fill(Item& parent, const Network& drawing, const std::vector<
     made.tint = q(group->colour);
     return made;
   };
-  for (const Node& node : drawing.nodes) {
+  // As they are computed, whatever order the file has; what stands in a circle has none and comes last.
+  std::vector<bool> placed(drawing.nodes.size(), false);
+  std::vector<std::size_t> order;
+  for (const NetworkIndex::Position at : m_document.index(drawing.name).order())
+    if (static_cast<std::size_t>(at) < placed.size()) {
+      placed[static_cast<std::size_t>(at)] = true;
+      order.push_back(static_cast<std::size_t>(at));
+    }
+  for (std::size_t at = 0; at < placed.size(); ++at)
+    if (!placed[at]) order.push_back(at);
+  for (const std::size_t at : order) {
+    const Node& node = drawing.nodes[at];
     Item& item = place(node.group, 0).add({node.unit.empty() ? Kind::node : Kind::use, drawing.name, node.id});
     item.text = q(node.id);
     item.chip = repeatText(node.repeat);

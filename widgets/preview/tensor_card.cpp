@@ -11,6 +11,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/preview/weights_line.h"
 #include "widgets/theme/elevation.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -64,7 +65,7 @@ void TensorCard::setWords(const QString& title, const QString& shape, const QStr
   m_title->setText(title);
   m_title->setToolTip(title);
   m_shape->setText(shape);
-  m_shape->setFont(Theme::of(this).numberFont(FontRole::label));
+  keepFont(m_shape, FontRole::label, Face::numbers);
   m_subtitle->setText(subtitle);
   m_subtitle->setVisible(!subtitle.isEmpty());
   setAccessibleDescription(QStringList{title, shape, subtitle, m_words}.join(QStringLiteral(", ")));

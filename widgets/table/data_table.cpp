@@ -8,6 +8,7 @@
 #include "widgets/controls/commands.h"
 #include "widgets/table/table_delegate.h"
 #include "widgets/table/table_head.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -46,10 +47,8 @@ DataTable::DataTable(QWidget* parent) : QTableView(parent), m_frozen(new QTableV
   });
   connect(this, &QTableView::activated, this, [this](const QModelIndex& index) { Q_EMIT rowActivated(index.row()); });
   connect(&Theme::of(this), &Theme::changed, this, [this] {
-    for (QTableView* view : {static_cast<QTableView*>(this), m_frozen}) {
+    for (QTableView* view : {static_cast<QTableView*>(this), m_frozen})
       view->verticalHeader()->setDefaultSectionSize(Theme::of(this).size(Size::tableRow));
-      view->horizontalHeader()->setFixedHeight(Theme::of(this).size(Size::tableHead));
-    }
   });
 }
 
@@ -74,7 +73,7 @@ void DataTable::prepare(QTableView* view) {
   view->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   view->verticalHeader()->setMinimumSectionSize(16);
   view->verticalHeader()->setDefaultSectionSize(Theme::of(this).size(Size::tableRow));
-  view->horizontalHeader()->setFixedHeight(Theme::of(this).size(Size::tableHead));
+  keepHeight(view->horizontalHeader(), Size::tableHead);
 }
 
 void DataTable::setColumns(std::vector<TableColumn> columns) {
@@ -104,22 +103,27 @@ void DataTable::setModel(QAbstractItemModel* model) {
   setFrozenColumns(m_frozenCount);
   for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved}) {
     connect(model, signal, this, &DataTable::refreshEmpty);
+    connect(model, signal, this, &DataTable::refreshHeads);
   }
+  connect(model, &QAbstractItemModel::layoutChanged, this, &DataTable::refreshHeads);
   connect(model, &QAbstractItemModel::modelReset, this, [this] {
     setColumns(m_columns);
     setFrozenColumns(m_frozenCount);
     refreshEmpty();
+    refreshHeads();
   });
   connect(model, &QAbstractItemModel::columnsInserted, this, [this] {
     setColumns(m_columns);
     setFrozenColumns(m_frozenCount);
   });
-  connect(model, &QAbstractItemModel::dataChanged, this, [this] {
-    // The box in the head stands for all rows.
-    horizontalHeader()->viewport()->update();
-    m_frozen->horizontalHeader()->viewport()->update();
-  });
+  connect(model, &QAbstractItemModel::dataChanged, this, &DataTable::refreshHeads);
   refreshEmpty();
+}
+
+// The box in the head stands for all rows: those that come, go or change.
+void DataTable::refreshHeads() {
+  horizontalHeader()->viewport()->update();
+  m_frozen->horizontalHeader()->viewport()->update();
 }
 
 void DataTable::setFrozenColumns(int count) {

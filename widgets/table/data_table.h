@@ -64,6 +64,7 @@ class DataTable : public QTableView {
   void clicked_(QTableView* view, QMouseEvent* event);
   void placeFrozen();
   void refreshEmpty();
+  void refreshHeads();
   int checkColumn() const;
   void toggle(int row);
 

@@ -1,6 +1,7 @@
 #include "widgets/theme/elevation.h"
 
 #include <QHash>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QPixmap>
 #include <QtMath>
@@ -62,7 +63,13 @@ int shadowMargin(Elevation elevation) {
   return elevation == Elevation::node ? 3 : 18;
 }
 
+bool paintsVectors(const QPainter& painter) {
+  const QPaintEngine* const engine = painter.paintEngine();
+  return engine && (engine->type() == QPaintEngine::SVG || engine->type() == QPaintEngine::Pdf);
+}
+
 void paintShadow(QPainter& painter, const QRectF& card, double radius, Elevation elevation) {
+  if (paintsVectors(painter)) return;
   const int margin = shadowMargin(elevation);
   const int corner = margin + qCeil(radius) + 6;  // what is beyond stretches without a seam
   const double ratio = painter.device()->devicePixelRatioF();

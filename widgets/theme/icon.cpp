@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "widgets/theme/elevation.h"
 #include "widgets/theme/status.h"
 #include "widgets/theme/theme.h"
 
@@ -129,6 +130,14 @@ QPixmap iconPixmap(const QString& name, const QColor& colour, double size, doubl
 }
 
 void paintIcon(QPainter& painter, const QString& name, const QRectF& rect, const QColor& colour) {
+  if (paintsVectors(painter)) {
+    // A drawing that leaves the program keeps its icons as lines.
+    if (const auto status = statusOfIcon(name)) return paintStatus(painter, *status, rect, colour);
+    QFile file(path(name));
+    if (!file.open(QIODevice::ReadOnly)) return;
+    QSvgRenderer(file.readAll().replace("black", colour.name().toLatin1())).render(&painter, rect);
+    return;
+  }
   // On a scaled painter (the canvas) the pixmap is made for the scale that is seen.
   const double scale = std::hypot(painter.worldTransform().m11(), painter.worldTransform().m12());
   const double ratio = painter.device()->devicePixelRatioF() * (scale > 0 ? scale : 1);

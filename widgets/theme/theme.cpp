@@ -3,14 +3,17 @@
 #include <QApplication>
 #include <QFile>
 #include <QGuiApplication>
+#include <QLayout>
 #include <QScreen>
 #include <QStyle>
+#include <QVariant>
 #include <QWidget>
 #include <algorithm>
 
 #include "widgets/theme/colour_scheme.h"
 #include "widgets/theme/focus_ring.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/style.h"
 
 namespace loom {
@@ -148,7 +151,66 @@ QPalette applicationPalette(const Palette& p) {
   return result;
 }
 
+constexpr const char *kFontKey = "keptFont", *kHeightKey = "keptHeight", *kWidthKey = "keptWidth";
+
+void fitFont(QWidget& widget, const Theme& theme) {
+  const QVariantList kept = widget.property(kFontKey).toList();
+  if (kept.size() != 3) return;
+  const auto role = static_cast<FontRole>(kept[0].toInt());
+  const QFont font = kept[1].toInt() == static_cast<int>(Face::numbers) ? theme.numberFont(role) : theme.font(role);
+  widget.setFont(kept[2].toInt() > 0 ? Theme::withWeight(font, kept[2].toInt()) : font);
+}
+
+// (size, extra) of a token, or (pixels) at 100 %.
+void fitExtent(QWidget& widget, const Theme& theme, const char* key) {
+  const QVariantList kept = widget.property(key).toList();
+  if (kept.isEmpty()) return;
+  const int px = kept.size() == 2 ? theme.size(static_cast<Size>(kept[0].toInt())) + kept[1].toInt()
+                                  : qRound(kept[0].toInt() * theme.textSize() / 100.0);
+  if (key == kHeightKey)
+    widget.setFixedHeight(px);
+  else
+    widget.setFixedWidth(px);
+}
+
+// What keeps a font or an extent takes the new one, and every layout looks again at what its parts want.
+void fitKept(const Theme& theme) {
+  for (QWidget* widget : QApplication::allWidgets()) {
+    fitFont(*widget, theme);
+    fitExtent(*widget, theme, kHeightKey);
+    fitExtent(*widget, theme, kWidthKey);
+    widget->updateGeometry();
+    if (widget->layout()) widget->layout()->invalidate();
+  }
+}
+
+void keepExtent(QWidget& widget, const char* key, const QVariantList& kept) {
+  widget.setProperty(key, kept);
+  fitExtent(widget, Theme::of(&widget), key);
+}
+
 }  // namespace
+
+void keepFont(QWidget* widget, FontRole role, Face face, int weight) {
+  widget->setProperty(kFontKey, QVariantList{static_cast<int>(role), static_cast<int>(face), weight});
+  fitFont(*widget, Theme::of(widget));
+}
+
+void keepHeight(QWidget* widget, Size size, int extra) {
+  keepExtent(*widget, kHeightKey, {static_cast<int>(size), extra});
+}
+
+void keepWidth(QWidget* widget, Size size, int extra) {
+  keepExtent(*widget, kWidthKey, {static_cast<int>(size), extra});
+}
+
+void keepHeight(QWidget* widget, int px) {
+  keepExtent(*widget, kHeightKey, {px});
+}
+
+void keepWidth(QWidget* widget, int px) {
+  keepExtent(*widget, kWidthKey, {px});
+}
 
 Theme::Theme(QApplication& application, ThemeOptions options)
     : m_application(application),
@@ -181,6 +243,7 @@ void Theme::apply() {
   QFile file(QStringLiteral(":/gradloom/styles/gradloom.qss.in"));
   if (!file.open(QIODevice::ReadOnly)) qFatal("the stylesheet is missing from the program's resources");
   m_application.setStyleSheet(fillStyleSheet(QString::fromUtf8(file.readAll()), *this));
+  fitKept(*this);
   Q_EMIT changed();
   for (QWidget* widget : QApplication::allWidgets()) widget->update();
 }

@@ -18,6 +18,7 @@
 #include "widgets/form/property_form.h"
 #include "widgets/preview/tensor_face.h"
 #include "widgets/preview/weights_line.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -43,7 +44,7 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   m_name = new QLineEdit(head);
   setStyleProperty(m_name, "kind", QStringLiteral("bare"));
   m_name->setAccessibleName(tr("Name"));
-  m_name->setFont(Theme::of(this).font(FontRole::heading));
+  keepFont(m_name, FontRole::heading);
   m_subtitle = makeLabel("hint", {}, head);
   auto* names = new QVBoxLayout;
   names->setSpacing(0);
@@ -94,7 +95,7 @@ Inspector::Inspector(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_
   QLabel* shareTitle = nullptr;
   makeSection(m_shareSection, &shareTitle, tr("Shared weights"), m_shares);
   m_shape = new QLabel(body);
-  m_shape->setFont(Theme::of(this).numberFont(FontRole::body));
+  keepFont(m_shape, FontRole::body, Face::numbers);
   m_shape->setWordWrap(true);
   m_shape->setTextFormat(Qt::PlainText);
   makeSection(m_shapeSection, &m_shapeTitle, tr("Shape"), m_shape);
@@ -182,8 +183,8 @@ void Inspector::setScene(NetworkScene& scene) {
 
 // After the stylesheet has had its say: it sets the fonts of fields.
 void Inspector::restyle() {
-  m_name->setFont(Theme::of(this).font(FontRole::heading));
-  m_shape->setFont(Theme::of(this).numberFont(FontRole::body));
+  keepFont(m_name, FontRole::heading);
+  keepFont(m_shape, FontRole::body, Face::numbers);
   update();
 }
 

@@ -2,8 +2,10 @@
 
 #include <QFontMetricsF>
 #include <QHBoxLayout>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QPainter>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -68,14 +70,21 @@ bool costsKnown(const Network& network, const Analysis& analysis) {
 std::vector<CostRow> stepCostRows(const NetworkCosts& costs, const NodeCost& cost, bool shares) {
   if (costs.batch == 0) return {};
   const auto share = [&](double part, double whole) { return !shares ? -1 : whole > 0 ? part / whole : 0; };
-  const auto at = [&](const QString& what) { return QObject::tr("%1 at %L2").arg(what).arg(costs.batch); };
+  // What is kept by a neighbour, or in its place, takes no memory of its own.
+  const auto bytes = [](double value) { return value > 0 ? formatBytes(value) : QStringLiteral("–"); };
   std::vector<CostRow> rows{
-      {at(QObject::tr("Activations")), formatBytes(cost.activations), share(cost.activations, costs.total.activations)},
-      {at(QObject::tr("Memory")), formatBytes(cost.memory), share(cost.memory, costs.total.memory)},
-      {QObject::tr("Time, predicted"), formatDuration(cost.seconds), share(cost.seconds, costs.total.seconds)}};
+      {QObject::tr("Of a step at %L1").arg(costs.batch), {}, -1, {}, true},
+      {QObject::tr("Activations"), bytes(cost.activations), share(cost.activations, costs.total.activations),
+       QObject::tr("What the forward part keeps for the backward part. – where a neighbour keeps it, or it is computed "
+                   "in the place of another.")},
+      {QObject::tr("Memory"), bytes(cost.memory), share(cost.memory, costs.total.memory),
+       QObject::tr("Activations, weights, gradients, slots of the optimizer and statistics. The strip below the canvas "
+                   "has all that a step takes: working space and data besides.")},
+      {QObject::tr("Time, predicted"), formatDuration(cost.seconds), share(cost.seconds, costs.total.seconds),
+       QObject::tr("Of a step: forward, backward and the update of the weights.")}};
   if (costs.total.measured > 0)
-    rows.push_back(
-        {QObject::tr("Time, measured"), formatDuration(cost.measured), share(cost.measured, costs.total.measured)});
+    rows.push_back({QObject::tr("Time, measured"), formatDuration(cost.measured),
+                    share(cost.measured, costs.total.measured), QObject::tr("The same, as a run measured it.")});
   return rows;
 }
 
@@ -93,6 +102,16 @@ void CostTable::setRows(std::vector<CostRow> rows) {
   update();
 }
 
+bool CostTable::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* const help = static_cast<QHelpEvent*>(event);
+  const int row = help->pos().y() / kCostRow;
+  const bool has = row >= 0 && row < static_cast<int>(m_rows.size());
+  QToolTip::showText(help->globalPos(), has ? m_rows[static_cast<std::size_t>(row)].help : QString(), this,
+                     QRect(0, row * kCostRow, width(), kCostRow));
+  return true;
+}
+
 QSize CostTable::sizeHint() const {
   return {200, static_cast<int>(m_rows.size()) * kCostRow};
 }
@@ -104,6 +123,13 @@ void CostTable::paintEvent(QPaintEvent*) {
   double y = 0;
   for (const CostRow& row : m_rows) {
     const QRectF line(0, y, width(), 20);
+    if (row.heading) {
+      painter.setFont(theme.font(FontRole::label));
+      painter.setPen(theme.colour(Colour::text2));
+      painter.drawText(line.adjusted(0, 4, 0, 4), Qt::AlignVCenter | Qt::AlignLeft, row.label);
+      y += kCostRow;
+      continue;
+    }
     painter.setFont(theme.font(FontRole::body));
     painter.setPen(theme.colour(Colour::text2));
     painter.drawText(line, Qt::AlignVCenter | Qt::AlignLeft, row.label);

@@ -31,6 +31,8 @@ struct CostRow {
   QString label;
   QString value;
   double share = -1;  // of the whole network; below 0: none shown
+  QString help = {};  // what the figure counts
+  bool heading = false;
 };
 
 // Of a step in training, at the batch that is set: activations, memory, time predicted and measured. Empty where nobody
@@ -49,6 +51,7 @@ class CostTable : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;  // tooltips: of each row its help
 
  private:
   std::vector<CostRow> m_rows;

@@ -4,6 +4,7 @@
 #include "app/pages/network/inspector.h"
 #include "engine/base/expression.h"
 #include "engine/network/flatten.h"
+#include "widgets/chart/format.h"
 #include "widgets/document/group_edits.h"
 #include "widgets/document/texts.h"
 
@@ -38,7 +39,7 @@ struct Scope {
 
 QString numberText(double value) {
   const auto whole = wholeNumber(value);
-  return whole ? QString::number(*whole) : QString::number(value, 'g', 6);
+  return whole ? QString::number(*whole) : formatShort(value);
 }
 
 SymbolValue ask(const Scope& scope, const QString& text) {

@@ -16,6 +16,7 @@
 #include "widgets/controls/text.h"
 #include "widgets/document/unit_edits.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -35,7 +36,7 @@ bool mayRemove(const Project& project, const std::string& drawing) {
 }  // namespace
 
 NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), m_scene(scene) {
-  setFixedHeight(Theme::of(this).size(Size::tabs));
+  keepHeight(this, Size::tabs);
   setAccessibleName(tr("Networks and tools"));
   m_tabs = new QTabBar(this);
   m_tabs->setAccessibleName(tr("Networks of the project"));

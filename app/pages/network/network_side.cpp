@@ -9,6 +9,7 @@
 #include "widgets/document/project_document.h"
 #include "widgets/outline/outline_panel.h"
 #include "widgets/palette/layer_palette.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -23,7 +24,7 @@ NetworkSide::NetworkSide(ProjectDocument& document, QWidget* parent)
   m_choice->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   m_choice->setAccessibleName(tr("Layers or outline"));
   auto* headRow = new QWidget(this);
-  headRow->setFixedHeight(Theme::of(this).size(Size::tabs));
+  keepHeight(headRow, Size::tabs);
   auto* head = new QHBoxLayout(headRow);
   head->setContentsMargins(12, 0, 12, 0);
   head->addWidget(m_choice, 1);

@@ -16,6 +16,7 @@
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/focus_keeper.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -34,7 +35,7 @@ QString dayText(QDate day) {
 
 NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent)
     : QWidget(parent), m_view(view), m_measurement(new ProcessorMeasurement(this)) {
-  setFixedHeight(33);
+  keepHeight(this, 33);
   setAccessibleName(tr("Totals and zoom"));
   m_figures = new QLabel(this);
   m_figures->setTextFormat(Qt::RichText);
@@ -50,8 +51,8 @@ NetworkStrip::NetworkStrip(NetworkView& view, QWidget* parent)
   auto* fit = iconButton(QStringLiteral("fit"), tr("Show all (Shift+1)"), this);
   m_zoom = new QLabel(this);
   m_zoom->setAlignment(Qt::AlignCenter);
-  m_zoom->setFont(Theme::of(this).numberFont(FontRole::label));
-  m_zoom->setFixedWidth(52);
+  keepFont(m_zoom, FontRole::label, Face::numbers);
+  keepWidth(m_zoom, 52);
   m_zoom->setAccessibleName(tr("Zoom"));
   m_right = new QWidget(this);
   auto* right = new QHBoxLayout(m_right);
@@ -218,7 +219,7 @@ void NetworkStrip::refreshSource() {
     told = tr("Times are predicted from this machine's measurement of %1: %2.\nA click measures this processor again")
                .arg(dayText(m_forecast.day), m_forecast.from);
   } else {
-    words = tr("assumed: measure");
+    words = tr("speeds assumed, measure");
     told = m_forecast.source == Source::rough
                ? tr("Times are rough guesses, as the plan could not be asked: %1.\nA click measures this processor")
                      .arg(m_forecast.from)
@@ -271,6 +272,13 @@ void NetworkStrip::refresh() {
     if (m_figures->sizeHint().width() <= m_figures->width()) break;
   }
   m_figures->setAccessibleName(figures());
+  m_figures->setToolTip(
+      m_forecast.memory <= 0
+          ? QString()
+          : tr("%1 is all that a training step at %L2 takes: weights, gradients, the optimizer's slots, activations, "
+               "working space and data. Single layers and their shares stand in the inspector.")
+                .arg(formatBytes(m_forecast.memory))
+                .arg(m_forecast.batch));
 }
 
 void NetworkStrip::paintEvent(QPaintEvent*) {

@@ -381,8 +381,29 @@ QStringList RunsModel::filterValues(const QString& name) const {
   return values;
 }
 
+namespace {
+
+// What stands before the last "and".
+QString withoutLast(const QString& expression) {
+  static const QRegularExpression kAnd(R"(\s+and\s)", QRegularExpression::CaseInsensitiveOption);
+  return expression.left(std::max<qsizetype>(0, expression.lastIndexOf(kAnd)));
+}
+
+}  // namespace
+
 RunsFilter::RunsFilter(RunsModel& model, QObject* parent) : TableSortModel(parent), m_model(model) {
   setSourceModel(&model);
+}
+
+// The last part is the beginning of a comparison and not a word to look for: a name begins so, and no run has the word.
+bool RunsFilter::beginsName(const QString& expression) const {
+  if (rowCount() > 0) return false;
+  static const QRegularExpression kAnd(R"(^\s*and\s+)", QRegularExpression::CaseInsensitiveOption);
+  const QString last = expression.mid(withoutLast(expression).size()).remove(kAnd).trimmed().section(' ', 0, 0);
+  const QStringList names = m_model.filterNames();
+  return !last.isEmpty() && std::any_of(names.begin(), names.end(), [&](const QString& name) {
+    return name.startsWith(last, Qt::CaseInsensitive);
+  });
 }
 
 QString RunsFilter::setExpression(const QString& expression) {
@@ -394,12 +415,15 @@ QString RunsFilter::setExpression(const QString& expression) {
     return fault;
   };
   const QString fault = take(expression);
+  if (fault.isEmpty() && beginsName(expression)) {
+    take(withoutLast(expression));
+    return fault;
+  }
   if (fault.isEmpty()) {
     m_good = expression;
   } else if (expression.startsWith(m_good)) {
     // The words with which a comparison begins were never meant as a filter: what stands before it holds.
-    static const QRegularExpression kAnd(R"(\s+and\s)", QRegularExpression::CaseInsensitiveOption);
-    take(expression.left(std::max<qsizetype>(0, expression.lastIndexOf(kAnd))));
+    take(withoutLast(expression));
   }
   return fault;
 }

@@ -84,6 +84,7 @@ class RunsFilter : public TableSortModel {
   QString setExpression(const QString& expression);
 
  private:
+  bool beginsName(const QString& expression) const;
   RunsModel& m_model;
   RunFilter m_filter;
   QString m_good;  // the last expression that could be read

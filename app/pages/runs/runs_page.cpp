@@ -186,7 +186,10 @@ void RunsPage::setLines() {
   const QString metric = m_model->metric();
   const std::string validation = "validation." + metric.toStdString();
   std::vector<ChartLine> metrics, losses;
+  // Of all runs, not of those that the filter leaves: the title stays while one types.
   bool anyValidation = false;
+  for (int row = 0; row < m_model->rowCount(); ++row)
+    anyValidation = anyValidation || (m_model->run(row).metric == metric && m_model->run(row).metricOfValidation);
   // A source that was drawn before has its answer: a curve that is read again would vanish for a moment.
   decltype(m_sources) sources;
   const auto source = [&](const QString& id, const std::string& name) {
@@ -207,7 +210,6 @@ void RunsPage::setLines() {
     const auto has = [&](const std::string& name) { return outline->has(name); };
     const ValueKind kind = context().runMetrics->kind(*run, metric);
     const std::string compared = has(validation) ? validation : "epoch." + metric.toStdString();
-    anyValidation = anyValidation || has(validation);
     if (!metric.isEmpty() && has(compared))
       metrics.push_back({.id = id,
                          .name = run->name,
@@ -337,14 +339,13 @@ void RunsPage::refreshWords() {
                                          : tr("Tick runs in the table to draw them here"));
   m_compare->setText(tr("Compare %1").arg(counted(shownRuns, tr("runs"))));
   m_compare->setEnabled(shownRuns >= 2);
-  std::int64_t points = 0;
-  for (const LineChart* each : {m_metric, m_loss})
-    if (!each->isHidden()) points += each->shownPoints();
   const QString runs = tr("%1 shown").arg(counted(shownRuns, tr("runs")));
-  Q_EMIT statusChanged(
-      shownRuns ? tr("%1, %2 %3, 0 dropped")
-                      .arg(runs, formatCount(static_cast<double>(points)), points == 1 ? tr("point") : tr("points"))
-                : QString());
+  // Points as they were last drawn: lines that are set anew have none until then.
+  Q_EMIT statusChanged(shownRuns == 0  ? QString()
+                       : m_points == 0 ? runs
+                                       : tr("%1, %2 %3, 0 dropped")
+                                             .arg(runs, formatCount(static_cast<double>(m_points)),
+                                                  m_points == 1 ? tr("point") : tr("points")));
 }
 
 void RunsPage::activated() {
@@ -388,7 +389,7 @@ QJsonObject RunsPage::saveLayout() const {
   return {{"split", sizes},
           {"unit", m_unit->current()},
           {"chart", m_which->current()},
-          {"smoothing", m_smoothing->place()},
+          {"smoothing_weight", m_smoothing->weight()},
           {"log_x", m_logX->isChecked()},
           {"log_loss", m_logLoss->isChecked()},
           {"hidden", QJsonArray::fromStringList(m_model->hidden())},
@@ -401,7 +402,7 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
   m_split->setSizes(sizes.size() == 2 ? QList<int>{sizes[0].toInt(), sizes[1].toInt()} : QList<int>{372, 420});
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 4));
   m_which->setCurrent(std::clamp(layout["chart"].toInt(0), 0, 1));
-  m_smoothing->setPlace(layout["smoothing"].toInt(20));
+  m_smoothing->setWeight(layout["smoothing_weight"].toDouble(kUsualSmoothing));
   m_logX->setChecked(layout["log_x"].toBool(false));
   m_logLoss->setChecked(layout["log_loss"].toBool(false));
   QStringList hidden;

@@ -103,6 +103,7 @@ class RunsPage : public Page {
   QStackedWidget* m_views;
   QPointer<Popover> m_card;
   QTimer m_soon;
+  std::int64_t m_points = 0;                                       // as they were drawn last
   QStringList m_drawn;                                             // runs that the lines were made for
   std::map<QString, std::unique_ptr<OutlineQuestion>> m_outlines;  // of those runs
   std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>>

@@ -16,6 +16,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
 #include "widgets/table/data_table.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -28,7 +29,7 @@ constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::ti
 
 QWidget* RunsPage::makeBar() {
   auto* bar = new QWidget;
-  bar->setFixedHeight(context().theme->size(Size::pageBar));
+  keepHeight(bar, Size::pageBar);
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(12);
@@ -97,7 +98,7 @@ QWidget* RunsPage::makeCharts() {
   m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("Relative")});
   m_unit->setObjectName("runs-x-axis");
   m_unit->setAccessibleName(tr("What the x axis counts"));
-  m_smoothing = new SmoothingSlider(0.6);
+  m_smoothing = new SmoothingSlider(kUsualSmoothing);
   m_logX = new Switch(tr("Log x"));
   m_logLoss = new Switch(tr("Log loss"));
   m_logLoss->setObjectName("log-loss");
@@ -149,7 +150,10 @@ QWidget* RunsPage::makeCharts() {
   });
   for (const LineChart* panel : {m_metric, m_loss})
     connect(panel, &LineChart::drawn, this, [this] {
-      const std::int64_t points = m_metric->shownPoints() + m_loss->shownPoints();
+      std::int64_t points = 0;
+      for (const LineChart* each : {m_metric, m_loss})
+        if (!each->isHidden()) points += each->shownPoints();
+      m_points = points;
       const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
       m_badge->setText(
           !points ? QString()

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "widgets/controls/number_field.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -43,7 +44,7 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   };
   const auto sign = [this](const QString& text) {
     auto* label = new QLabel(text);
-    const auto restyle = [label] { label->setFont(Theme::of(label).font(FontRole::title)); };
+    const auto restyle = [label] { keepFont(label, FontRole::title); };
     restyle();
     connect(&Theme::of(this), &Theme::changed, label, restyle);
     label->setAlignment(Qt::AlignCenter);

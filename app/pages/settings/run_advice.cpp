@@ -2,6 +2,7 @@
 
 #include <QLocale>
 
+#include "widgets/chart/format.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 
@@ -14,7 +15,7 @@ QString digits(std::int64_t value) {
   return QLocale(QLocale::English).toString(static_cast<qlonglong>(value));
 }
 QString times(double value) {
-  return QString::number(value, 'g', 4);
+  return formatShort(value);
 }
 
 QString sentence(const RunFinding& found) {

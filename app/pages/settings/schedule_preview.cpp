@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
@@ -23,10 +24,6 @@ double niceStep(double range, int most) {
   for (double factor : {1.0, 2.0, 5.0})
     if (raw <= factor * power * (1 + 1e-9)) return factor * power;
   return 10 * power;
-}
-
-QString shortNumber(double value) {
-  return QString::number(value, 'g', 4).replace('-', QChar(0x2212));
 }
 
 }  // namespace
@@ -131,7 +128,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
     painter.setPen(theme.colour(Colour::text3));
     painter.drawText(QRectF(0, y - 9, kLeft - 8, 18), Qt::AlignRight | Qt::AlignVCenter,
-                     shortNumber(std::abs(value) < step * 1e-6 ? 0 : value));
+                     formatRate(std::abs(value) < step * 1e-6 ? 0 : value));
   }
   const double epochStep = niceStep(epochs, std::clamp(static_cast<int>(area.width() / 70), 2, 8));
   for (double epoch = 0; epoch <= epochs * 1.0001; epoch += epochStep) {
@@ -141,7 +138,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
       painter.drawLine(QPointF(std::round(x) + 0.5, area.top()), QPointF(std::round(x) + 0.5, area.bottom()));
     painter.setPen(theme.colour(Colour::text3));
     painter.drawText(QRectF(x - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
-                     shortNumber(epoch));
+                     formatShort(epoch));
   }
   painter.setFont(theme.font(FontRole::axis));
   painter.drawText(QRectF(0, area.bottom() + 4, kLeft - 20, 18), Qt::AlignRight | Qt::AlignVCenter,
@@ -204,7 +201,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.setFont(Theme::withWeight(theme.numberFont(FontRole::caption), 600));
     painter.setPen(theme.colour(Colour::text));
     const double x = xOf(m_peakStep);
-    const QString text = shortNumber(m_peak) + QStringLiteral(" peak");
+    const QString text = formatRate(m_peak) + QStringLiteral(" peak");
     const int width = painter.fontMetrics().horizontalAdvance(text);
     const bool right = x + 12 + width < area.right();
     painter.drawText(QPointF(right ? x + 10 : x - 10 - width, std::max(area.top() - 6, yOf(m_peak) - 8)), text);
@@ -222,7 +219,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     dot(at);
     painter.setFont(theme.numberFont(FontRole::caption));
     painter.setPen(theme.colour(Colour::text));
-    QString text = shortNumber(rateAt(known ? std::floor(at) : at)) + QStringLiteral("  epoch ") +
+    QString text = formatRate(rateAt(known ? std::floor(at) : at)) + QStringLiteral("  epoch ") +
                    QString::number(m_cursor * epochs, 'f', 1);
     if (known) text += QStringLiteral("  step ") + QString::number(static_cast<qint64>(at) + 1);
     const int width = painter.fontMetrics().horizontalAdvance(text);

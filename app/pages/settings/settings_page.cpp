@@ -26,6 +26,7 @@
 #include "engine/network/dataset_rows.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
@@ -235,7 +236,7 @@ void SettingsPage::refreshPlan() {
   const QString face = Theme::of(this).numberFont(FontRole::caption).family();
   for (const auto& [word, value] : {std::pair{"Samples", number(m_rows)},
                                     {"Steps per epoch", number(perEpoch)},
-                                    {"Epochs", QLocale(QLocale::English).toString(epochs, 'g', 6)},
+                                    {"Epochs", formatShort(epochs)},
                                     {"Steps in all", perEpoch > 0 ? number(m_preview->steps()) : unknown}})
     rows += QStringLiteral(
                 "<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>")
@@ -407,14 +408,19 @@ void SettingsPage::applyFilter() {
   const QString words = m_search->text();
   const bool only = m_differs->isChecked();
   m_update->setFilter(words, only);
-  int found = 0;
+  int found = m_update->visibleCount();
   for (Section& section : m_sections) {
     if (!section.form) continue;
-    section.form->setFilter(words, only);
-    section.widget->setVisible((words.isEmpty() && !only) || section.form->visibleCount() > 0);
+    section.form->setFilter(
+        [title = section.title, words](const Field& field) { return isCalled(title, field.key, field, words); }, only);
+    section.widget->setVisible(section.form->visibleCount() > 0);
     found += section.form->visibleCount();
   }
   m_search->setCount(words.isEmpty() ? QString() : QString::number(found));
+  m_none->setVisible(found == 0);
+  m_noneWords->setText(words.isEmpty() ? QStringLiteral("Nothing differs from the default")
+                       : only ? QStringLiteral("Nothing that differs from the default is called “%1”").arg(words)
+                              : QStringLiteral("Nothing is called “%1”").arg(words));
 }
 
 void SettingsPage::scrollTo(int section) {

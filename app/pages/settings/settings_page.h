@@ -67,6 +67,8 @@ class SettingsPage : public Page {
   SchedulePreview* m_preview;
   TrainAdvice* m_advice;
   SearchField* m_search;
+  QWidget* m_none;  // in place of the forms where the filter leaves nothing
+  QLabel* m_noneWords;
   Button* m_differs;
   QListWidget* m_list;
   QScrollArea* m_scroll;

@@ -22,6 +22,7 @@
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
 #include "widgets/form/property_form.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -52,7 +53,7 @@ class SectionDelegate : public QStyledItemDelegate {
 
 QWidget* SettingsPage::makeBar() {
   auto* bar = panel();
-  bar->setFixedHeight(Theme::of(this).size(Size::pageBar));
+  keepHeight(bar, Size::pageBar);
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(12);
@@ -106,6 +107,21 @@ QWidget* SettingsPage::makeForms() {
     });
     connect(form, &PropertyForm::changedCountChanged, this, [this] { refreshPlan(); });
   }
+  m_none = new QWidget;
+  m_none->setObjectName("settings-none");
+  auto* none = new QVBoxLayout(m_none);
+  none->setContentsMargins(0, 24, 0, 0);
+  m_noneWords = makeLabel("hint");
+  auto* showAll = new Button(QStringLiteral("Show all settings"), ButtonKind::link);
+  none->addWidget(m_noneWords);
+  none->addWidget(showAll, 0, Qt::AlignLeft);
+  m_none->hide();
+  connect(showAll, &Button::clicked, this, [this] {
+    m_differs->setChecked(false);
+    m_search->clear();
+    m_search->setFocus(Qt::OtherFocusReason);
+  });
+  column->addWidget(m_none);
   column->addStretch(1);  // takes all that is left, so that no section grows a gap
   m_scroll = new QScrollArea;
   m_scroll->setWidget(inside);
@@ -158,7 +174,7 @@ void SettingsPage::makeLayout() {
   m_equation = new BatchEquation;
   m_facts = new QLabel;
   m_facts->setTextFormat(Qt::RichText);
-  const auto restyle = [this] { m_facts->setFont(Theme::of(this).font(FontRole::caption)); };
+  const auto restyle = [this] { keepFont(m_facts, FontRole::caption); };
   restyle();
   connect(&Theme::of(this), &Theme::changed, m_facts, restyle);
   bandRow->addWidget(m_equation, 1);

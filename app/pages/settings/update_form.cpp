@@ -167,14 +167,17 @@ void UpdateForm::refresh() {
 }
 
 void UpdateForm::setFilter(const QString& words, bool changedOnly) {
-  for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm}) form->setFilter(words, changedOnly);
-  const bool all = words.isEmpty() && !changedOnly;
-  const auto means = [&](const char* names, bool changed) {
-    return (words.isEmpty() || QString::fromLatin1(names).contains(words.trimmed(), Qt::CaseInsensitive)) &&
-           (changed || !changedOnly);
+  const QString optimizing = QStringLiteral("Optimizer"), scheduling = QStringLiteral("Schedule");
+  const auto filter = [&](PropertyForm* form, const QString& section, const std::string& group) {
+    form->setFilter([=](const Field& field) { return isCalled(section, group + field.key, field, words); },
+                    changedOnly);
   };
-  const bool rule = all || means("optimizer rule", ruleDiffers()),
-             schedule = all || means("schedule then", scheduleDiffers());
+  filter(m_optimizerForm, optimizing, "optimizer.");
+  filter(m_scheduleForm, scheduling, "schedule.");
+  filter(m_warmupForm, scheduling, "warmup.");
+  const bool rule = isCalled(optimizing, "optimizer.name", ruleField(), words) && (ruleDiffers() || !changedOnly);
+  const bool schedule =
+      isCalled(scheduling, "schedule.name", scheduleField(), words) && (scheduleDiffers() || !changedOnly);
   m_warmupForm->setVisible(m_warmupForm->visibleCount() > 0);  // else its heading stands over the next row
   m_ruleRow->setVisible(rule);
   m_scheduleRow->setVisible(schedule);
@@ -187,6 +190,8 @@ void UpdateForm::setFilter(const QString& words, bool changedOnly) {
   m_optimizerSection->setVisible(optimizer);
   m_scheduleSection->setVisible(length);
   setVisible(optimizer || length);  // an empty form would leave its gap
+  m_visible =
+      rule + schedule + m_optimizerForm->visibleCount() + m_scheduleForm->visibleCount() + m_warmupForm->visibleCount();
 }
 
 bool UpdateForm::ruleDiffers() const {

@@ -23,6 +23,7 @@ class UpdateForm : public QWidget {
   void setUpdate(std::size_t index);
   void refresh();  // from the document
   void setFilter(const QString& words, bool changedOnly);
+  int visibleCount() const { return m_visible; }  // rows that the filter leaves
   void setProblems(const std::vector<Problem>& problems);
   void setWarmupHint(const QString& hint);
   bool focusField(const std::string& path);  // "optimizer.learning_rate"
@@ -44,6 +45,7 @@ class UpdateForm : public QWidget {
 
   ProjectDocument& m_document;
   std::size_t m_index = 0;
+  int m_visible = 0;
   QWidget *m_optimizerSection, *m_scheduleSection, *m_ruleRow, *m_scheduleRow;
   ChoiceField *m_rule, *m_schedule;
   PropertyForm *m_optimizerForm, *m_scheduleForm, *m_warmupForm;

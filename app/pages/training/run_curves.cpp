@@ -3,6 +3,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/planned_rate.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/store_series.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kTrainingColour = 0, kValidationColour = 1;
 constexpr int kLeastCurve = 112;
+constexpr double kAhead = 0.04;  // of what is seen so far, beyond the live edge
 
 }  // namespace
 
@@ -134,6 +136,13 @@ void RunCurves::setLines() {
                     .ink = Colour::text2,
                     .source = source(series::kRate),
                     .value = ValueKind::rate});
+  if (!rate.empty())
+    rate.push_back({.id = "planned",
+                    .name = tr("planned rate"),
+                    .kind = LineKind::planned,
+                    .ink = Colour::text3,
+                    .source = m_planned,
+                    .value = ValueKind::rate});
   m_rate->setLines(std::move(rate));
   std::vector<ChartLine> time;
   const bool data = has(series::kDataMilliseconds);
@@ -190,8 +199,29 @@ void RunCurves::setRange() {
     else if (run->progress() > 0)
       to = std::max(to, from + (edge - from) / run->progress());
   }
+  setPlanned(from, edge);
+  // A run that has just begun would be squeezed into the first percents of its whole length.
+  if (m_soFar && edge > from) to = std::min(to, edge + kAhead * (edge - from));
   axis.setFull({from, to > from ? to : from + 1});
   axis.setLiveEdge(live && run->step > 0 ? std::optional<double>(edge) : std::nullopt);
+}
+
+void RunCurves::setPlanned(double from, double edge) {
+  const RunRecord* const run = m_context.store->find(m_run);
+  m_planned->clear();
+  const bool ahead = run && (isLive(run->state) || run->state == RunState::stopped) && run->step > 0;
+  const std::optional<double> now = ahead ? m_context.store->lastValue(m_run, series::kRate) : std::nullopt;
+  if (!now) return;
+  const double perStep = (edge - from) / static_cast<double>(run->step);
+  for (const auto& [step, rate] : plannedRate(*run, *now))
+    m_planned->append(edge + (step - static_cast<double>(run->step)) * perStep, rate);
+}
+
+void RunCurves::setSoFar(bool soFar) {
+  m_soFar = soFar;
+  m_stack->axis()->follow();
+  setRange();
+  m_stack->refresh();
 }
 
 void RunCurves::runChanged() {

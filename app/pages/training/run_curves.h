@@ -1,6 +1,7 @@
 #pragma once
 // The curves of one run on one x axis with one cursor: loss, its metrics, learning rate, time per step.
 #include <QWidget>
+#include <memory>
 
 #include "app/page.h"
 #include "app/run_outline.h"
@@ -25,6 +26,7 @@ class RunCurves : public QWidget {
   void setUnit(XUnit unit);
   void setSmoothing(double weight);
   void setLogarithmicLoss(bool on);
+  void setSoFar(bool soFar);  // the axis ends where the run is, not where it will end
   void follow();
   void goToBest();
   ChartStack& stack() const { return *m_stack; }
@@ -58,6 +60,7 @@ class RunCurves : public QWidget {
   void setRange();
   void setBest();
   void setFlags();
+  void setPlanned(double from, double edge);  // the rate that is to come, where the axis is known
   AppContext& m_context;
   QString m_run;
   std::unique_ptr<OutlineQuestion> m_question;
@@ -67,6 +70,8 @@ class RunCurves : public QWidget {
   std::vector<Flag> m_flags;
   std::vector<std::string> m_names;  // of series that the lines were made for
   std::string m_metricName;
+  std::shared_ptr<VectorSource> m_planned = std::make_shared<VectorSource>();
+  bool m_soFar = false;
   ChartStack* m_stack;
   LineChart *m_loss, *m_metric, *m_rate, *m_time;
 };

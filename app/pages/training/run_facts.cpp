@@ -12,6 +12,7 @@
 #include "launcher/store/run_store.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -77,7 +78,6 @@ EventWords wordsOf(const Event& event, const RunRecord& run, const RunMetrics& k
 }  // namespace
 
 RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_context(context) {
-  const Theme& theme = *context.theme;
   setProperty("kind", "panel");
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
@@ -97,7 +97,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   best->addWidget(m_bestName = makeLabel("section"));
   auto* row = new QHBoxLayout;
   row->addWidget(m_bestValue = new QLabel, 0, Qt::AlignBottom);
-  m_bestValue->setFont(theme.font(FontRole::display));
+  keepFont(m_bestValue, FontRole::display);
   m_bestValue->setObjectName("best-value");
   row->addWidget(m_bestUnit = makeLabel("hint", QStringLiteral("%")), 0, Qt::AlignBottom);
   row->addStretch();
@@ -142,7 +142,7 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
     figure->setSpacing(1);
     figure->addWidget(m_figureNames[i] = makeLabel("caption"));
     figure->addWidget(m_figures[i] = new QLabel);
-    m_figures[i]->setFont(theme.numberFont(FontRole::heading));
+    keepFont(m_figures[i], FontRole::heading, Face::numbers);
     figures->addLayout(figure, 1);
   }
   outer->addWidget(m_column);
@@ -250,7 +250,7 @@ void RunFacts::refreshEvents(const QString& id) {
     parts->setContentsMargins(0, 0, 0, 0);
     parts->setSpacing(8);
     auto* time = makeLabel("number", formatClock(each->time));
-    time->setFont(m_context.theme->numberFont(FontRole::label));
+    keepFont(time, FontRole::label, Face::numbers);
     time->setEnabled(true);
     parts->addWidget(time, 0, Qt::AlignTop);
     parts->addWidget(new IconLabel(said.icon, said.colour, 14), 0, Qt::AlignTop);

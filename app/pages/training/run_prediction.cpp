@@ -24,6 +24,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/preview/share_bars.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -111,7 +112,7 @@ RunPrediction::RunPrediction(AppContext& context, QWidget* parent) : QStackedWid
   auto* const scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setFixedWidth(kDetailWidth);
+  keepWidth(scroll, kDetailWidth);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_detail = new QWidget;
   m_detail->setObjectName("predict-detail");

@@ -1,12 +1,17 @@
 #include "app/pages/training/run_texts.h"
 
+#include <QApplication>
 #include <QFile>
 #include <QHeaderView>
+#include <QPainter>
 #include <QScrollBar>
+#include <QStyle>
+#include <QStyledItemDelegate>
 
 #include "app/run_settings.h"
 #include "launcher/store/run_store.h"
 #include "widgets/document/project_document.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -20,7 +25,7 @@ constexpr int kLines = 20000;
 RunLog::RunLog(AppContext& context, QWidget* parent) : QPlainTextEdit(parent), m_context(context) {
   setReadOnly(true);
   setFrameShape(QFrame::NoFrame);
-  setFont(context.theme->numberFont(FontRole::label));
+  keepFont(this, FontRole::label, Face::numbers);
   setMaximumBlockCount(kLines);
   setLineWrapMode(QPlainTextEdit::NoWrap);
   setAccessibleName(tr("Log"));
@@ -58,6 +63,32 @@ void RunLog::refresh() {
   if (atEnd) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
 }
 
+namespace {
+
+// Room between the words of two columns, and before the first.
+class RoomyDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem ground(option);
+    initStyleOption(&ground, index);
+    ground.text.clear();
+    QApplication::style()->drawControl(QStyle::CE_ItemViewItem, &ground, painter, option.widget);
+    QStyleOptionViewItem words(option);
+    words.rect.adjust(kRoom, 0, -kRoom, 0);
+    words.state &= ~(QStyle::State_Selected | QStyle::State_MouseOver | QStyle::State_HasFocus);
+    QStyledItemDelegate::paint(painter, words, index);
+  }
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    return QStyledItemDelegate::sizeHint(option, index) + QSize(2 * kRoom, 0);
+  }
+
+ private:
+  static constexpr int kRoom = 12;
+};
+
+}  // namespace
+
 RunSettings::RunSettings(AppContext& context, QWidget* parent) : QTableWidget(parent), m_context(context) {
   setColumnCount(3);
   setHorizontalHeaderLabels({tr("Setting"), tr("As started"), tr("In the project now")});
@@ -66,6 +97,7 @@ RunSettings::RunSettings(AppContext& context, QWidget* parent) : QTableWidget(pa
   horizontalHeader()->setStretchLastSection(true);
   horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   setShowGrid(false);
+  setItemDelegate(new RoomyDelegate(this));
   setEditTriggers(QAbstractItemView::NoEditTriggers);
   setSelectionBehavior(QAbstractItemView::SelectRows);
   setAccessibleName(tr("Settings of the run"));

@@ -141,7 +141,7 @@ void RunTime::display(std::optional<MeasuredStep> step) {
   if (m_step) return fill();
   m_empty->setSentence(
       !run ? tr("No run yet. Train starts one, and shows here where the time of its steps goes.")
-      : isLive(run->state)
+      : isLive(run->state) || run->state == RunState::queued
           ? tr("The time of each layer is measured in steps 4 to 8, and stands here then. A GPU tells none.")
           : tr("This run measured no layers: it had fewer than 4 steps, ran on a GPU, or is of an older version."));
 }

@@ -32,6 +32,7 @@
 #include "widgets/controls/switch.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -87,7 +88,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll->setFixedWidth(kFactsWidth);
+  keepWidth(scroll, kFactsWidth);
   scroll->setWidget(m_facts);
   row->addWidget(scroll);
   column->addLayout(row, 1);
@@ -306,16 +307,18 @@ QList<QWidget*> TrainingPage::areas() const {
 QJsonObject TrainingPage::saveLayout() const {
   return {{"tab", m_tabs->currentIndex()},
           {"unit", m_unit->current()},
-          {"smoothing", m_smoothing->place()},
+          {"smoothing_weight", m_smoothing->weight()},
           {"log", m_log->isChecked()},
+          {"so_far", m_extent->current() == 1},
           {"time", m_time->byOperation()}};
 }
 
 void TrainingPage::restoreLayout(const QJsonObject& layout) {
   m_tabs->setCurrentIndex(layout["tab"].toInt(0));
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 3));
-  m_smoothing->setPlace(layout["smoothing"].toInt(20));
+  m_smoothing->setWeight(layout["smoothing_weight"].toDouble(kUsualSmoothing));
   m_log->setChecked(layout["log"].toBool(false));
+  m_extent->setCurrent(layout["so_far"].toBool(false) ? 1 : 0);
   m_time->setByOperation(layout["time"].toBool(false));
 }
 

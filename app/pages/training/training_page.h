@@ -79,7 +79,7 @@ class TrainingPage : public Page {
   QStackedWidget* m_views;
   SmoothingSlider* m_smoothing;
   Switch* m_log;
-  SegmentedControl* m_unit;
+  SegmentedControl *m_unit, *m_extent;  // what the x axis counts; the whole run, or so far
   RunCurves* m_curves;
   RunLog* m_logView;
   RunSettings* m_settings;

@@ -16,6 +16,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/status_label.h"
 #include "widgets/controls/switch.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -26,15 +27,14 @@ constexpr XUnit kUnits[] = {XUnit::step, XUnit::epoch, XUnit::samples, XUnit::re
 }  // namespace
 
 void TrainingPage::makeHeader(QVBoxLayout* column) {
-  const Theme& theme = *context().theme;
   auto* header = new QWidget;
-  header->setFixedHeight(theme.size(Size::pageBar) + 4);
+  keepHeight(header, Size::pageBar, 4);
   auto* row = new QHBoxLayout(header);
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(12);
   m_name = new QLineEdit;
   m_name->setProperty("kind", "bare");
-  m_name->setFont(theme.font(FontRole::title));
+  keepFont(m_name, FontRole::title);
   m_name->setAccessibleName(tr("Name of the run"));
   m_name->setObjectName("run-name");
   m_state = new StatusLabel(Status::queued, StatusLabel::Look::pill);
@@ -119,7 +119,7 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   stripColumn->setContentsMargins(0, 0, 0, 0);
   column->addWidget(strip);
   auto* bar = new QWidget;
-  bar->setFixedHeight(context().theme->size(Size::tabs));
+  keepHeight(bar, Size::tabs);
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(8, 0, 16, 0);
   row->setSpacing(10);
@@ -136,19 +136,23 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   auto* tools = new QHBoxLayout(m_tools);
   tools->setContentsMargins(0, 0, 0, 0);
   tools->setSpacing(10);
-  m_smoothing = new SmoothingSlider(0.6);
+  m_smoothing = new SmoothingSlider(kUsualSmoothing);
   m_log = new Switch(tr("Log y"));
   m_log->setObjectName("log-y");
   m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time")});
   m_unit->setObjectName("x-axis");
   m_unit->setAccessibleName(tr("What the x axis counts"));
-  for (QWidget* each : std::initializer_list<QWidget*>{m_smoothing, m_log, m_unit}) tools->addWidget(each);
+  m_extent = new SegmentedControl({tr("Whole run"), tr("So far")});
+  m_extent->setObjectName("x-extent");
+  m_extent->setAccessibleName(tr("How far the x axis reaches"));
+  for (QWidget* each : std::initializer_list<QWidget*>{m_smoothing, m_log, m_extent, m_unit}) tools->addWidget(each);
   row->addWidget(m_tools);
   column->addWidget(bar);
   connect(m_tabs, &QTabBar::currentChanged, this, &TrainingPage::showTab);
   connect(m_smoothing, &SmoothingSlider::changed, m_curves, &RunCurves::setSmoothing);
   m_curves->setSmoothing(m_smoothing->weight());
   connect(m_log, &Switch::toggled, this, [this](bool on) { m_curves->setLogarithmicLoss(on); });
+  connect(m_extent, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setSoFar(index == 1); });
   connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setUnit(kUnits[index]); });
 }
 
@@ -159,6 +163,8 @@ void TrainingPage::makeActions() {
   for (int i = 0; i < 4; ++i)
     addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
   addCommand("training.log-loss", tr("Logarithmic loss"), "L", [this] { m_log->toggle(); });
+  addCommand("training.so-far", tr("The whole run, or what there is so far"), "E",
+             [this] { m_extent->setCurrent(1 - m_extent->current()); });
   addCommand("training.follow", tr("Follow the live edge"), "F", [this] { m_curves->follow(); });
   addCommand("training.best", tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
   addCommand("training.time", tr("Where the time of a step goes"), "T", [this] { m_tabs->setCurrentIndex(3); });

@@ -162,7 +162,7 @@ class StepForecastTest : public QObject {
     QVERIFY(strip().shownForecast().source == StepForecast::Source::measured);
     m_open->document().setSetting("threads", 2);  // nothing was measured of so many
     QTRY_COMPARE_WITH_TIMEOUT(strip().shownForecast().source, StepForecast::Source::assumed, 30000);
-    QCOMPARE(source().text(), QString("assumed: measure"));
+    QCOMPARE(source().text(), QString("speeds assumed, measure"));
   }
 
   void whatIsShownIsGreyUntilItIsFoundAnew() {
@@ -205,7 +205,7 @@ class StepForecastTest : public QObject {
   void oneClickMeasuresAndThePlanIsFromIt() {
     write(path("kept.json"), keptTimes("2026-11-23"));
     waitUntilSettled();
-    QCOMPARE(source().text(), QString("assumed: measure"));
+    QCOMPARE(source().text(), QString("speeds assumed, measure"));
     m_open->click("strip-source");
     QTRY_COMPARE(source().text(), QString("Measuring, 1 of 2"));
     QVERIFY(!source().isEnabled());
@@ -233,7 +233,7 @@ class StepForecastTest : public QObject {
     auto* cancel = m_open->part<Button>("strip-cancel");
     QTRY_COMPARE(QApplication::focusWidget(), static_cast<QWidget*>(cancel));
     QTest::keyClick(cancel, Qt::Key_Space);
-    QTRY_COMPARE(source().text(), QString("assumed: measure"));
+    QTRY_COMPARE(source().text(), QString("speeds assumed, measure"));
     QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&source()));
     write(path("go"), "");
     QTest::qWait(200);

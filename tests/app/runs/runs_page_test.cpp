@@ -22,6 +22,7 @@
 #include "tests/app/runs/runs_page_fixture.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
+#include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 
 namespace loom {
@@ -68,6 +69,33 @@ class RunsPageTest : public RunsPageFixture {
     addRun("written", {{"name", "Momentum"}, {"learning_rate", 0.05}, {"momentum", 0.9}});
     store().remove(set);
     QTRY_VERIFY(columnOf("Momentum") < 0);
+  }
+
+  // While the name of a setting is typed nothing goes away: it is the beginning of a condition.
+  void halfANameFiltersNothing() {
+    const QString a = addRun("first", {{"name", "SGD"}});
+    const QString b = addRun("second", {{"name", "Adam"}});
+    addEvents(a, 5);
+    addEvents(b, 5);
+    showPage("runs");
+    auto* search = page().findChild<SearchField*>();
+    search->setFocus();
+    const auto left = [&](const char* words) {
+      search->clear();
+      QTest::keyClicks(search, words);
+      return static_cast<int>(table().model()->rowCount());
+    };
+    const QString title = page().metricChart().title();
+    QCOMPARE(left("epo"), 2);
+    QCOMPARE(left("optimizer i"), 2);
+    QCOMPARE(left("optimizer in (Ad"), 2);
+    QCOMPARE(left("optimizer in (Adam)"), 1);
+    QCOMPARE(left("optimizer in (Adam) and lear"), 1);
+    QCOMPARE(left("sec"), 1);
+    QCOMPARE(left("nobody"), 0);
+    QTRY_VERIFY(page().settled());
+    QCOMPARE(page().metricChart().title(), title);
+    search->clear();
   }
 
   void aRunThatNeverSteppedHasNoLoss() {

@@ -293,6 +293,22 @@ class SettingsPageTest : public QObject {
       return count;
     };
     const int all = visibleRows();
+    // The same index as Ctrl+K: groups, and the words of choices; never the help, which speaks of other fields.
+    const auto found = [&](const char* words) {
+      filter->clear();
+      QTest::keyClicks(filter, words);
+      QStringList labels;
+      for (FormRow* row : m_open->window().findChildren<FormRow*>())
+        if (row->isVisible()) labels << QString::fromStdString(row->field().label);
+      return labels;
+    };
+    QVERIFY(found("Warm-up").size() >= 1);
+    QVERIFY(found("bf16").contains("Precision"));
+    QVERIFY2(!found("virtual").contains("Deterministic"), qPrintable(found("virtual").join(", ")));
+    QVERIFY(found("no such word").isEmpty());
+    QVERIFY(m_open->part<QWidget>("settings-none")->isVisible());
+    filter->clear();
+    QVERIFY(!m_open->part<QWidget>("settings-none")->isVisible());
     QTest::keyClicks(filter, "seed");
     QCoreApplication::processEvents();
     const int left = visibleRows();

@@ -89,6 +89,37 @@ class ShellTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
+
+  // A page is pushed down by one line, however much there is to say.
+  void ofSeveralMessagesTheWorstStandsThere() {
+    MessageBars& bars = m_open->window().messages();
+    bars.show("a", MessageBars::Kind::error, "the worst");
+    const int one = bars.sizeHint().height();
+    bars.show("b", MessageBars::Kind::information, "for information");
+    QCoreApplication::processEvents();
+    QCOMPARE(bars.sizeHint().height(), one);
+    const auto seen = [&] {
+      QStringList words;
+      for (const QLabel* each : bars.findChildren<QLabel*>("text"))
+        if (each->isVisible()) words << each->text();
+      return words;
+    };
+    QCOMPARE(seen(), QStringList{"the worst"});
+    auto* const more = [&]() -> Button* {
+      for (Button* each : bars.findChildren<Button*>("more-messages"))
+        if (each->isVisible()) return each;
+      return nullptr;
+    }();
+    QVERIFY(more);
+    QCOMPARE(more->text(), QString("1 more"));
+    QTest::mouseClick(more, Qt::LeftButton);
+    QCOMPARE(seen(), QStringList({"the worst", "for information"}));
+    bars.hide("a");
+    QCOMPARE(seen(), QStringList{"for information"});
+    bars.hide("b");
+    QVERIFY(!bars.isVisible());
+  }
+
   void init() {
     m_open = std::make_unique<OpenedWindow>();
     qputenv("GRADLOOM_PROJECTS", m_open->path("own").toUtf8());

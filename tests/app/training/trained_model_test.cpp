@@ -9,15 +9,18 @@
 #include <cmath>
 
 #include "app/pages/network/network_page.h"
+#include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_prediction.h"
 #include "app/pages/training/training_page.h"
 #include "app/shell/export_card.h"
 #include "engine/run/safetensors.h"
 #include "launcher/remote/models.h"
 #include "tests/app/opened_window.h"
+#include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/notice.h"
+#include "widgets/controls/segmented_control.h"
 #include "widgets/preview/share_bars.h"
 
 namespace loom {
@@ -229,14 +232,35 @@ class TrainedModelTest : public QObject {
     QCOMPARE(m_open->project().networks[0].nodes.size(), std::size_t{7});
   }
 
-  // Whatever was looked at of the run before.
+  // Whatever was looked at of the run before; and the axis may end where the run is.
   void aNewRunIsSeenInItsCurves() {
     openPictures();
     train({.overrides = {"training.epochs=2"}});
     auto* const tabs = m_open->part<QTabBar>("training-tabs");
     tabs->setCurrentIndex(3);
-    train({.overrides = {"training.epochs=3"}});
+    QVERIFY(workspace().train({.overrides = {"training.epochs=100000"}}));
     QCOMPARE(tabs->currentIndex(), 0);
+    QTRY_VERIFY_WITH_TIMEOUT(newest().step > 20, kPatience);
+    const XAxisModel& axis = *page().curves().stack().axis();
+    QTRY_VERIFY(axis.full().high > 1000 && axis.liveEdge() && *axis.liveEdge() > 0);
+    const auto places = [&] { return axis.place(*axis.liveEdge()); };
+    QVERIFY(places() < 0.2);
+    auto* const extent = m_open->part<SegmentedControl>("x-extent");
+    QTest::mouseClick(extent, Qt::LeftButton, {}, extent->segment(1).center());
+    QTRY_VERIFY2(places() > 0.8, qPrintable(QString::number(places())));
+    QTest::mouseClick(extent, Qt::LeftButton, {}, extent->segment(0).center());
+    QTRY_VERIFY(places() < 0.5);
+    // The rate that is to come stands there too.
+    const auto planned = [&] {
+      for (LineChart* chart : page().curves().stack().panels())
+        for (const PanelLine& line : chart->lines())
+          if (line.line.kind == LineKind::planned) return static_cast<int>(line.data.columns.columns.size());
+      return 0;
+    };
+    QTRY_VERIFY(planned() > 10);
+    picture("planned-rate");
+    workspace().launcher().stop(newest().id);
+    QTRY_VERIFY_WITH_TIMEOUT(!isLive(newest().state), kPatience);
   }
 
   void aRunWithoutACheckpointIsNotResumed() {

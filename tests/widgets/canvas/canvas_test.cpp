@@ -13,6 +13,7 @@
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/document/card_geometry.h"
+#include "widgets/theme/elevation.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -44,6 +45,11 @@ class CanvasTest : public QObject {
   void aPinSaysWhatItIs();
   void emptyCanvasTeaches();
   void theAddMenuFindsByAlias();
+  void theAddMenuKnowsWhatIsCommon();
+  void undoBringsBackWhatWasPicked();
+  void aFaultStandsWhereItCoversNoCard();
+  void theMapCoversNoCardWhereAllIsSeen();
+  void whatWasLedToStaysInSight();
   void aWireDroppedOnNothingOffersWhatFitsItsSource();
   void escapeEndsArranging();
   void aPinIsLegalWhereTheWireIsNotRefused();
@@ -369,6 +375,90 @@ void CanvasTest::theAddMenuFindsByAlias() {
   QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
   QVERIFY(!m_view->addMenu().isOpen());
   QVERIFY(m_view->hasFocus());
+}
+
+void CanvasTest::theAddMenuKnowsWhatIsCommon() {
+  const auto added = [&](const char* words) {
+    m_scene->pick({});
+    key(Qt::Key_A, Qt::ShiftModifier);
+    QTest::keyClicks(QApplication::focusWidget(), words);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    return drawn().nodes.back().layer;
+  };
+  QCOMPARE(added("max"), std::string("MaxPooling"));
+  QCOMPARE(added("reducemax"), std::string("ReduceMax"));
+  QCOMPARE(added("add"), std::string("Add"));
+}
+
+void CanvasTest::undoBringsBackWhatWasPicked() {
+  m_scene->pickNode("conv");
+  key(Qt::Key_A, Qt::ShiftModifier);
+  QTest::keyClicks(QApplication::focusWidget(), "Dropout");
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  const std::vector<std::string> added = m_scene->pickedNodes();
+  QCOMPARE(added.size(), std::size_t{1});
+  QVERIFY(added.front() != "conv");
+  m_document->undoStack().undo();
+  settle();
+  QCOMPARE(m_scene->pickedNodes(), std::vector<std::string>{"conv"});
+  m_document->undoStack().redo();
+  settle();
+  QCOMPARE(m_scene->pickedNodes(), added);
+  // So the next one is wired behind what stands there again.
+  m_document->undoStack().undo();
+  settle();
+  key(Qt::Key_A, Qt::ShiftModifier);
+  QTest::keyClicks(QApplication::focusWidget(), "Tanh");
+  QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+  QVERIFY(has({{"conv", "output"}, {m_scene->pickedNodes().front(), "input"}}));
+}
+
+void CanvasTest::aFaultStandsWhereItCoversNoCard() {
+  m_document->addNode({.layer = "Linear", .at = {320, 0}});
+  const std::string lonely = drawn().nodes.back().id;
+  // A neighbour at its right, where the sentence would stand.
+  m_document->addNode({.layer = "ReLU", .at = {320 + 240, 0}});
+  m_view->fit();
+  settle();
+  m_scene->pickNode(lonely);
+  const FaultBubble& bubble = m_view->faultBubble();
+  QTRY_VERIFY(bubble.isVisible());
+  const int margin = shadowMargin(Elevation::menu);
+  const QRect there = bubble.geometry().adjusted(margin, margin, -margin, -margin);
+  m_scene->eachCard([&](const CardItem& each) {
+    const QRect at = m_view->mapFromScene(each.sceneCard()).boundingRect();
+    QVERIFY2(!at.intersects(there), each.id().c_str());
+  });
+  // While a wire is pulled it is not in the way.
+  press(pin("x", true));
+  moveTo(pin("x", true) + QPoint(60, 30));
+  QVERIFY(!bubble.isVisible());
+  key(Qt::Key_Escape);
+}
+
+void CanvasTest::theMapCoversNoCardWhereAllIsSeen() {
+  MiniMap* const map = m_view->findChild<MiniMap*>();
+  QVERIFY(map);
+  // A card where the map stands.
+  m_view->setZoom(1);
+  m_document->addNode({.layer = "ReLU", .at = m_view->mapToScene(map->geometry().center())});
+  m_view->fit();
+  settle();
+  const auto covered = [&] { return map->isVisible() && m_view->coversCards(map->geometry()); };
+  QVERIFY(!covered());
+}
+
+void CanvasTest::whatWasLedToStaysInSight() {
+  m_view->setZoom(1.4);
+  m_view->reveal("fc");
+  settle();
+  const auto seen = [&] {
+    return m_view->viewport()->rect().contains(m_view->mapFromScene(m_scene->card("fc")->sceneCard()).boundingRect());
+  };
+  QVERIFY(seen());
+  m_view->resize(900, 260);
+  settle();
+  QVERIFY(seen());
 }
 
 // The wire comes from ten numbers, while a convolution is selected: what is offered goes by the wire.

@@ -97,7 +97,7 @@ void CanvasUnitsTest::spaceOpensAUnitInPlaceAndEscapeCloses() {
   QVERIFY(m_view->viewport()->rect().contains(unit->card()));
   QStringList words;
   for (const QLabel* label : unit->findChildren<QLabel*>()) words += label->text();
-  QVERIFY(words.join(' ').contains("used 2 times; shown for down2"));
+  QVERIFY(words.join(' ').contains("shown for down2, used 2 times"));
   QCOMPARE(unit->chips().chips().size(), std::size_t(2));
   QCOMPARE(unit->chips().chips().front()->text(), QString("channels = 32"));
   key(Qt::Key_Escape);

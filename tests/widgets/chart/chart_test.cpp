@@ -80,7 +80,68 @@ class ChartTest : public QObject {
   void marksAtOnePlaceStandApart();
   void flagsLieOverTheCurves();
   void everyPanelOfALowStackHasAPlot();
+  void aLossThatDivergesSqueezesNoOther();
+  void aPictureNamesItsLines();
+  void aSingleValidationIsSeenAtTheEdge();
 };
+
+void ChartTest::aLossThatDivergesSqueezesNoOther() {
+  auto diverging = std::make_shared<VectorSource>();
+  for (int i = 0; i <= 100; ++i) diverging->append(i, i < 50 ? 2.1 : 2.1 * std::pow(10, (i - 50) / 4));
+  m_first->setLines({{.id = "loss", .name = "good", .colour = 0, .source = m_loss, .value = ValueKind::loss},
+                     {.id = "bad", .name = "bad", .colour = 1, .source = diverging, .value = ValueKind::loss}});
+  m_stack->drawNow();
+  QVERIFY2(m_first->yRange().high < 40, qPrintable(QString::number(m_first->yRange().high)));
+  m_first->setShowsAll(true);
+  m_first->drawNow();
+  QVERIFY(m_first->yRange().high > 1e6);
+  m_first->setShowsAll(false);
+  // What is no loss may grow to any number of times of where it began.
+  m_second->setLines({{.id = "rate", .name = "rate", .colour = 1, .source = diverging, .value = ValueKind::plain}});
+  m_second->drawNow();
+  QVERIFY(m_second->yRange().high > 1e6);
+}
+
+void ChartTest::aPictureNamesItsLines() {
+  m_first->setLineEnds(LineEnds::none);
+  m_first->setMargins({.left = 46, .right = 16, .top = 30, .bottom = 40});
+  m_first->drawNow();
+  QTemporaryDir folder;
+  QVERIFY(m_first->toSvg(folder.filePath("loss.svg"), {500, 240}));
+  QFile file(folder.filePath("loss.svg"));
+  QVERIFY(file.open(QIODevice::ReadOnly));
+  const QString text = QString::fromUtf8(file.readAll());
+  QVERIFY2(text.contains(">training</text>"), "the line is named");
+  QVERIFY2(text.contains(">0.500</text>"), "and its last value stands behind it");
+  // Nothing stands at the very edge.
+  const QImage picture = m_first->toImage({500, 240}, 1);
+  for (int y = 0; y < picture.height(); ++y) QCOMPARE(picture.pixel(3, y), picture.pixel(0, 0));
+}
+
+void ChartTest::aSingleValidationIsSeenAtTheEdge() {
+  auto one = std::make_shared<VectorSource>();
+  one->append(100, 0.75);
+  m_second->setLines({{.id = "v",
+                       .name = "validation",
+                       .kind = LineKind::validation,
+                       .colour = 1,
+                       .source = one,
+                       .value = ValueKind::accuracy}});
+  m_second->setYRange(Interval{0, 1});
+  m_second->drawNow();
+  const QImage shown = m_second->grab().toImage();
+  const QPoint there = at(m_second, 100, 0.75);
+  const QColor ink = m_theme->curveColour(1);
+  int beyond = 0;  // of its circle, right of the frame
+  for (int x = 1; x <= 4; ++x)
+    for (int y = -4; y <= 4; ++y) {
+      const QColor pixel = shown.pixelColor(there + QPoint(x, y));
+      beyond += std::abs(pixel.red() - ink.red()) + std::abs(pixel.green() - ink.green()) +
+                    std::abs(pixel.blue() - ink.blue()) <
+                120;
+    }
+  QVERIFY2(beyond >= 3, qPrintable(QString::number(beyond)));
+}
 
 void ChartTest::init() {
   m_loss = std::make_shared<VectorSource>();

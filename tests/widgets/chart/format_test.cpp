@@ -164,6 +164,15 @@ void FormatTest::ranges() {
   const Interval constant = niceRange({3, 3});
   QVERIFY(constant.low < 3 && constant.high > 3 && constant.low > 0);
   QCOMPARE(niceLogRange({0.03, 4.2}), (Interval{0.02, 5}));
+  // Ticks that lie close together are told apart by what is written.
+  for (const Interval close : {Interval{0.0019998, 0.002}, {1.99999, 2.00001}, {0, 4e-5}, {0.00199, 0.00201}}) {
+    const Ticks ticks = linearTicks(niceRange(close), 6);
+    QStringList labels;
+    for (const double value : ticks.values) labels << tickLabel(value, ticks);
+    QVERIFY2(labels.removeDuplicates() == 0, qPrintable(labels.join(' ')));
+  }
+  QCOMPARE(formatLoss(183709855920.0), QString("1.84e11"));
+  QCOMPARE(formatValue(ValueKind::milliseconds, 0), QString("0") + kNarrowSpace + "ms");
   QCOMPARE(niceRange({std::nan(""), std::nan("")}), (Interval{0, 1}));
 }
 

@@ -42,6 +42,31 @@ class TableTest : public QObject {
   QPoint cell(int row, int column) const { return m_table->visualRect(m_sorted->index(row, column)).center(); }
 
  private Q_SLOTS:
+  // The box in the head stands for the rows that are there: it is painted again when others are.
+  void theHeadFollowsTheRows() {
+    struct Painted : QObject {
+      int times = 0;
+      bool eventFilter(QObject*, QEvent* event) override {
+        times += event->type() == QEvent::Paint;
+        return false;
+      }
+    } painted;
+    m_table->show();
+    QVERIFY(QTest::qWaitForWindowExposed(m_table.get()));
+    QTest::qWait(20);
+    m_table->horizontalHeader()->viewport()->installEventFilter(&painted);
+    const auto repainted = [&](const auto& change) {
+      painted.times = 0;
+      change();
+      QTest::qWait(30);
+      return painted.times > 0;
+    };
+    QVERIFY(repainted([&] { addRow("more", 1, false); }));
+    QVERIFY(repainted([&] { m_model->removeRow(0); }));
+    QVERIFY(repainted([&] { m_model->clear(); }));
+    QCOMPARE(m_table->allChecked(), Qt::Unchecked);
+  }
+
   void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeOptions{.mode = ThemeMode::light}); }
   void cleanupTestCase() {
     m_table.reset();

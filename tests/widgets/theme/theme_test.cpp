@@ -3,16 +3,20 @@
 
 #include <QDirIterator>
 #include <QFile>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPainter>
 #include <QRegularExpression>
 #include <QSignalSpy>
+#include <QVBoxLayout>
 #include <QtTest>
+#include <tuple>
 
 #include "engine/base/error.h"
 #include "widgets/controls/button.h"
 #include "widgets/theme/colour_scheme.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/status.h"
 
 using namespace loom;
@@ -38,6 +42,7 @@ class ThemeTest : public QObject {
   void reducedMotionStopsMotion();
   void stylesheetHasNoUnknownWords();
   void coloursStandOnlyInTheTokens();
+  void keptFontsAndExtentsFollowTheTextSize();
   void everyIconRenders();
   void iconsTakeTheThemesColour();
   void everyStatusHasItsOwnShape();
@@ -237,6 +242,34 @@ void ThemeTest::coloursStandOnlyInTheTokens() {
   }
   QVERIFY(read > 60);
   QVERIFY2(found.isEmpty(), qPrintable(found.join('\n')));
+}
+
+// What is kept follows the text size there and back; a layout looks again at what its parts want.
+void ThemeTest::keptFontsAndExtentsFollowTheTextSize() {
+  Theme theme(*qApp, {.mode = ThemeMode::light, .textSize = 100});
+  QWidget window;
+  auto* const column = new QVBoxLayout(&window);
+  auto* const number = new QLabel(QStringLiteral("7.9e-8"));
+  auto* const bar = new QWidget;
+  column->addWidget(number);
+  column->addWidget(bar);
+  keepFont(number, FontRole::heading, Face::numbers);
+  keepHeight(bar, Size::topBar);
+  keepWidth(bar, 40);
+  window.show();
+  const auto measured = [&] {
+    QCoreApplication::processEvents();
+    return std::tuple(number->font().pointSizeF(), number->sizeHint().width(), bar->height(), bar->width());
+  };
+  const auto before = measured();
+  theme.setTextSize(150);
+  const auto large = measured();
+  QCOMPARE(std::get<0>(large), std::get<0>(before) * 1.5);
+  QVERIFY(number->width() >= number->sizeHint().width() && std::get<1>(large) > std::get<1>(before));
+  QCOMPARE(std::get<2>(large), theme.size(Size::topBar));
+  QCOMPARE(std::get<3>(large), 60);
+  theme.setTextSize(100);
+  QCOMPARE(measured(), before);
 }
 
 void ThemeTest::everyIconRenders() {
