@@ -7,6 +7,7 @@
 #include "engine/base/files.h"
 #include "widgets/document/arrange.h"
 #include "widgets/document/project_document.h"
+#include "widgets/document/project_paths.h"
 #include "widgets/document/texts.h"
 
 namespace loom {
@@ -67,6 +68,7 @@ void ProjectDocument::load(ReadProject read, std::string diskText, const QString
     m_stack.clear();
   }
   m_project = std::move(read.project);
+  if (!path.isEmpty()) makePathsAbsolute(m_project, QFileInfo(path).absolutePath());
   placeUnplaced(m_project);
   m_index = ProjectIndex(m_project);
   m_keepOriginal = hasErrors(read.problems);
@@ -128,6 +130,7 @@ Outcome ProjectDocument::reload() {
     return Outcome::refused(read.problems.empty() ? tr("%1 holds no project").arg(m_path)
                                                   : QString::fromStdString(read.problems.front().message));
   placeUnplaced(read.project);
+  makePathsAbsolute(read.project, folder());
   replace(tr("Reload"), std::move(read.project));
   m_diskText = std::move(text);
   m_foreignText.clear();
@@ -179,7 +182,7 @@ Outcome ProjectDocument::saveAs(const QString& wanted) {
 Outcome ProjectDocument::write(const QString& path) {
   setSaveState(SaveState::saving);
   try {
-    const std::string now = text();
+    const std::string now = projectText(m_project, QFileInfo(path).absolutePath(), m_diskText, folder());
     // What could not be read is not in memory: the original is kept before it is written over.
     if (m_keepOriginal && path == m_path) writeFileAtomically(toPath(path + QStringLiteral(".bak")), m_diskText);
     writeFileAtomically(toPath(path), now);
@@ -212,6 +215,7 @@ Outcome ProjectDocument::recover() {
   ReadProject read = readProject(found->text, "recovered");
   if (!read.readable) return Outcome::refused(tr("The recovery file cannot be read"));
   placeUnplaced(read.project);
+  if (!m_path.isEmpty()) makePathsAbsolute(read.project, folder());
   m_recoveredAt = found->time.toString(QStringLiteral("HH:mm"));
   replace(tr("Recover %1").arg(m_recoveredAt), std::move(read.project));
   if (isModified()) setSaveState(SaveState::recovered);
@@ -259,11 +263,14 @@ void ProjectDocument::writeRecovery() {
   m_autosave.stop();
   if (!isModified()) return;
   // Ten thousand nodes take longer to write out than a window may wait: a copy is made here, the text there.
-  m_recovery.write([project = m_project] { return writeProject(project); },
-                   [this](const QString& reason) {
-                     QMetaObject::invokeMethod(
-                         this, [this, reason] { setSaveState(SaveState::failed, reason); }, Qt::QueuedConnection);
-                   });
+  // One that stands apart from the project's file is read without it.
+  const QString from = m_path.isEmpty() || m_recovery.openElsewhere() ? QString() : folder();
+  m_recovery.write(
+      [project = m_project, from, before = m_diskText] { return projectText(project, from, before, from); },
+      [this](const QString& reason) {
+        QMetaObject::invokeMethod(
+            this, [this, reason] { setSaveState(SaveState::failed, reason); }, Qt::QueuedConnection);
+      });
 }
 
 }  // namespace loom

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "widgets/document/project_document.h"
+#include "widgets/document/project_paths.h"
 #include "widgets/document/texts.h"
 
 namespace loom {
@@ -64,7 +65,11 @@ void ProjectDocument::setSetting(const std::string& key, const Json& value) {
       [&](ProjectEdit& project) {
         const Field* field = settingsEntry().field(key);
         const bool standard = field != nullptr && !field->defaultValue.is_null() && field->defaultValue == value;
-        putKey(project.training().settings, key, standard ? Json() : value);
+        const bool file = field != nullptr && field->type == FieldType::file && value.is_string();
+        putKey(project.training().settings, key,
+               standard ? Json()
+               : file   ? Json(absolutePath(value.get<std::string>(), folder()))
+                        : value);
       },
       QStringLiteral("setting ") + q(key));
 }
@@ -128,7 +133,9 @@ Outcome ProjectDocument::addDataset(const DatasetSpec& dataset) {
   if (dataset.name.empty()) return Outcome::refused(tr("A dataset needs a name"));
   if (m_project.dataset(dataset.name) != nullptr)
     return Outcome::refused(tr("There is a dataset '%1' already").arg(q(dataset.name)));
-  edit(tr("Add dataset %1").arg(q(dataset.name)), [&](ProjectEdit& project) { project.datasets().push_back(dataset); });
+  DatasetSpec added = dataset;
+  added.csv = absolutePath(dataset.csv, folder());
+  edit(tr("Add dataset %1").arg(q(dataset.name)), [&](ProjectEdit& project) { project.datasets().push_back(added); });
   return Outcome::done();
 }
 
@@ -140,8 +147,11 @@ Outcome ProjectDocument::setDataset(const std::string& name, const DatasetSpec& 
   edit(
       tr("Change dataset %1").arg(q(dataset.name)),
       [&](ProjectEdit& project) {
-        for (DatasetSpec& each : project.datasets())
-          if (each.name == name) each = dataset;
+        for (DatasetSpec& each : project.datasets()) {
+          if (each.name != name) continue;
+          each = dataset;
+          each.csv = absolutePath(dataset.csv, folder());
+        }
         for (UpdateSpec& update : project.training().updates)
           if (update.dataset == name) update.dataset = dataset.name;
         if (project.training().validation == name) project.training().validation = dataset.name;

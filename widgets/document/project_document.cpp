@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "widgets/document/project_command.h"
+#include "widgets/document/project_paths.h"
 #include "widgets/document/setting_fields.h"
 #include "widgets/document/texts.h"
 
@@ -58,7 +59,7 @@ QString ProjectDocument::folder() const {
 }
 
 std::string ProjectDocument::text() const {
-  return writeProject(m_project);
+  return m_path.isEmpty() ? writeProject(m_project) : projectText(m_project, folder(), m_diskText, folder());
 }
 
 QString ProjectDocument::saveStateText() const {

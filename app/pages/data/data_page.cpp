@@ -21,6 +21,8 @@
 #include "app/pages/data/prepare_measure.h"
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
+#include "app/samples.h"
+#include "app/workspace.h"
 #include "engine/base/error.h"
 #include "engine/data/loader.h"
 #include "widgets/controls/button.h"
@@ -66,6 +68,7 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     m_model->setDataset(m_session->dataset());
     m_model->setClassNames(m_session->classNames());
     m_preparation->setSample(m_session->dataset(), 0);
+    Q_EMIT statusChanged(counted(m_model->rowCount(), QStringLiteral("rows")));  // of the file before nothing holds
     showColumns();
     showState();
   });
@@ -116,6 +119,19 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
           [this](const std::vector<Json>& steps) { this->context().document->setPrepare(currentName(), steps); });
   connect(m_tabs, &QTabBar::currentChanged, this, [this] { openCurrent(); });
   connect(m_importMenu, &ImportMenu::csvChosen, this, &DataPage::addCsv);
+  m_importMenu->setPlaces(
+      [this] { return this->context().document->folder(); },
+      // What is made of other files lies in the project's folder, which it has from then on.
+      [this](const QString& name) {
+        ProjectDocument& document = *this->context().document;
+        if (!document.path().isEmpty()) return document.folder();
+        const QString folder =
+            newProjectFolder(document.name() == ProjectDocument::tr("Untitled") ? name : document.name());
+        const Outcome kept = this->context().workspace->saveAs(folder + '/' + QFileInfo(folder).fileName() + ".loom");
+        m_error->setText(kept.reason);
+        m_error->setVisible(!kept);
+        return kept ? folder : QString();
+      });
   connect(m_importMenu, &ImportMenu::refused, this,
           [this](const QString& why) { m_error->setText(why), m_error->show(); });
   connect(context.document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
@@ -172,7 +188,6 @@ void DataPage::followDocument() {
       if (dataset.name == before) m_tabs->setCurrentIndex(index);
     }
   }
-  m_importMenu->setTarget(context().document->folder());
   openCurrent();
 }
 
@@ -232,17 +247,11 @@ void DataPage::select(const std::string& name) {
     if (m_tabs->tabData(index).toString().toStdString() == name) m_tabs->setCurrentIndex(index);
 }
 
-// Paths inside of the project's folder stay relative, so that the folder can move; others are absolute.
-std::string DataPage::relativeToProject(const QString& path) const {
-  const QString relative = QDir(context().document->folder()).relativeFilePath(path);
-  return (relative.startsWith(QLatin1String("../..")) ? QFileInfo(path).absoluteFilePath() : relative).toStdString();
-}
-
 void DataPage::addCsv(const QString& path) {
   ProjectDocument& document = *context().document;
   m_error->hide();
   DatasetSpec dataset;
-  dataset.csv = relativeToProject(path);
+  dataset.csv = QFileInfo(path).absoluteFilePath().toStdString();
   const Project& project = document.project();
   dataset.name = !project.dataset("training") ? "training" : !project.dataset("validation") ? "validation" : "";
   for (int number = 3; dataset.name.empty(); ++number)

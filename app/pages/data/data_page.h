@@ -65,7 +65,6 @@ class DataPage : public Page {
   std::vector<std::string> knownWords(const std::string& column) const;
   void mend(const Repair& repair);  // in a copy beside the file, which the dataset uses from then on
   void measure(const std::vector<Json>& steps);
-  std::string relativeToProject(const QString& path) const;
   void showState();
   void showColumns();
   void showFeeds();

@@ -187,7 +187,7 @@ void DataPage::mend(const Repair& repair) {
   try {
     const RepairedCsv repaired = repairCsv(datasetPath(document, *current).toStdString(), repair);
     const QString path = QString::fromStdString(repaired.csv.string());
-    const std::string csv = relativeToProject(path);
+    const std::string csv = path.toStdString();
     m_error->hide();
     // Both parts of a split file go over to the copy.
     document.edit(QStringLiteral("use the mended copy"), [before, csv](ProjectEdit& edit) {

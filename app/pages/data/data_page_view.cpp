@@ -345,7 +345,7 @@ void DataPage::reportProblems() {
         {error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
   } else if (report) {
     constexpr std::size_t kMost = 50;  // the list beside the samples has them all
-    for (const Fault& fault : report->faults) {
+    for (const Fault& fault : findings()) {
       if (fault.severity == FaultSeverity::info || problems.size() >= kMost) continue;
       problems.push_back(
           {fault.severity == FaultSeverity::error ? error : Severity::warning,

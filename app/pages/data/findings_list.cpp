@@ -83,7 +83,7 @@ QVariant FindingsModel::data(const QModelIndex& index, int role) const {
   switch (role) {
     case Qt::DisplayRole: {
       const QString found = QString::fromStdString(fault.found), wanted = QString::fromStdString(fault.wanted);
-      return wanted.isEmpty() ? found : QStringLiteral("%1, wanted: %2").arg(found, wanted);
+      return wanted.isEmpty() ? found : QStringLiteral("%1, but %2").arg(found, wanted);
     }
     case Qt::AccessibleTextRole:
       return QString::fromStdString(fault.message());

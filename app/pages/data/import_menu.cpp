@@ -39,23 +39,23 @@ QString datasetName(const QString& file) {
 
 ImportMenu::ImportMenu(ImportTask& task, QWidget* parent) : QMenu(parent), m_task(task) {
   addAction(QStringLiteral("CSV file…"), this, [this] {
-    const QString path = QFileDialog::getOpenFileName(parentWidget(), QStringLiteral("Open a CSV dataset"), m_target,
+    const QString path = QFileDialog::getOpenFileName(parentWidget(), QStringLiteral("Open a CSV dataset"), m_start(),
                                                       QStringLiteral("CSV (*.csv);;All files (*)"));
     if (!path.isEmpty()) Q_EMIT csvChosen(path);
   });
   addAction(QStringLiteral("Folder of class folders…"), this, [this] {
     const QString path = QFileDialog::getExistingDirectory(
-        parentWidget(), QStringLiteral("A folder whose sub-folders are the classes"), m_target);
+        parentWidget(), QStringLiteral("A folder whose sub-folders are the classes"), m_start());
     if (!path.isEmpty()) importClassFolder(path);
   });
   addAction(QStringLiteral("IDX images and labels…"), this, [this] {
     const QStringList files =
-        QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("The images file and the labels file"), m_target);
+        QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("The images file and the labels file"), m_start());
     if (!files.isEmpty()) importIdxFiles(files);
   });
   addAction(QStringLiteral("CIFAR binary batches…"), this, [this] {
     const QStringList files =
-        QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("CIFAR binary batches"), m_target,
+        QFileDialog::getOpenFileNames(parentWidget(), QStringLiteral("CIFAR binary batches"), m_start(),
                                       QStringLiteral("CIFAR binary (*.bin *.bin.gz);;All files (*)"));
     if (!files.isEmpty()) importCifarFiles(files);
   });
@@ -86,12 +86,16 @@ bool ImportMenu::take(const QStringList& paths) {
   return false;
 }
 
-QString ImportMenu::freshFolder(const QString& name) const {
-  QDir target(m_target);
+void ImportMenu::importInto(const QString& name, const QString& what,
+                            std::function<ImportResult(const std::filesystem::path&, const ImportOptions&)> work) {
+  const QString home = m_home(name);
+  if (home.isEmpty()) return;
+  const QDir target(home);
   QString folder = target.filePath(QStringLiteral("data/") + name);
   for (int number = 2; QFileInfo::exists(folder); ++number)
     folder = target.filePath(QStringLiteral("data/%1-%2").arg(name).arg(number));
-  return folder;
+  m_task.start(what, [work = std::move(work), out = std::filesystem::path(folder.toStdString())](
+                         const ImportOptions& options) { return work(out, options); });
 }
 
 void ImportMenu::importIdxFiles(const QStringList& files) {
@@ -117,10 +121,10 @@ void ImportMenu::importIdxFiles(const QStringList& files) {
 }
 
 void ImportMenu::importPair(const IdxPair& pair) {
-  const QString out = freshFolder(QString::fromStdString(pair.name));
-  m_task.start(QString::fromStdString(pair.images.filename().string()), [pair, out](const ImportOptions& options) {
-    return importIdx(pair.images, pair.labels, out.toStdString(), options);
-  });
+  importInto(QString::fromStdString(pair.name), QString::fromStdString(pair.images.filename().string()),
+             [pair](const std::filesystem::path& out, const ImportOptions& options) {
+               return importIdx(pair.images, pair.labels, out, options);
+             });
 }
 
 void ImportMenu::importCifarFiles(const QStringList& files) {
@@ -128,17 +132,19 @@ void ImportMenu::importCifarFiles(const QStringList& files) {
   QStringList sorted = files;
   sorted.sort();
   for (const QString& file : sorted) batches.emplace_back(file.toStdString());
-  const QString out = freshFolder(files.size() == 1 ? datasetName(files.front()) : QStringLiteral("cifar"));
-  m_task.start(QFileInfo(files.front()).fileName(), [batches, out](const ImportOptions& options) {
-    return importCifar(batches, out.toStdString(), options);
-  });
+  importInto(files.size() == 1 ? datasetName(files.front()) : QStringLiteral("cifar"),
+             QFileInfo(files.front()).fileName(),
+             [batches](const std::filesystem::path& out, const ImportOptions& options) {
+               return importCifar(batches, out, options);
+             });
 }
 
 void ImportMenu::importClassFolder(const QString& folder) {
-  const QString out = freshFolder(QFileInfo(folder).fileName());
-  m_task.start(QFileInfo(folder).fileName(), [folder, out](const ImportOptions& options) {
-    return importFolder(folder.toStdString(), out.toStdString(), options);
-  });
+  const QString name = QFileInfo(folder).fileName();
+  importInto(
+      name, name,
+      [from = std::filesystem::path(folder.toStdString())](
+          const std::filesystem::path& out, const ImportOptions& options) { return importFolder(from, out, options); });
 }
 
 }  // namespace loom

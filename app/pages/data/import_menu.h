@@ -3,6 +3,7 @@
 // files.
 #include <QMenu>
 #include <QUrl>
+#include <functional>
 
 #include "app/pages/data/import_task.h"
 
@@ -13,8 +14,12 @@ class ImportMenu : public QMenu {
 
  public:
   ImportMenu(ImportTask& task, QWidget* parent);
-  // Where imported datasets are written: "data" beside the project file.
-  void setTarget(const QString& folder) { m_target = folder; }
+  // `start`: where the dialogues begin. `home`: the project's folder, in which what is made of files called `name` is
+  // written under "data"; empty where there can be none, which was told then.
+  void setPlaces(std::function<QString()> start, std::function<QString(const QString& name)> home) {
+    m_start = std::move(start);
+    m_home = std::move(home);
+  }
   // True when these files are something that can be imported (then it began, or `csvChosen` was emitted).
   bool take(const QStringList& paths);
 
@@ -27,10 +32,12 @@ class ImportMenu : public QMenu {
   void importPair(const IdxPair& pair);
   void importCifarFiles(const QStringList& files);
   void importClassFolder(const QString& folder);
-  QString freshFolder(const QString& name) const;
+  void importInto(const QString& name, const QString& what,
+                  std::function<ImportResult(const std::filesystem::path& out, const ImportOptions&)> work);
 
   ImportTask& m_task;
-  QString m_target;
+  std::function<QString()> m_start;
+  std::function<QString(const QString& name)> m_home;
 };
 
 }  // namespace loom

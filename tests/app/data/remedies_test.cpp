@@ -79,7 +79,7 @@ class RemediesTest : public QObject {
     QCOMPARE(cell(0, 2), QString("spam"));
     QVERIFY(m_open->workspace().errors() > 0);
     press("Encode as classes");
-    QTRY_COMPARE(dataset().csv, std::string("words.clean.csv"));
+    QTRY_COMPARE(dataset().csv, m_open->path("words.clean.csv").toStdString());
     QTRY_VERIFY2(doctor().text().contains("no fault in 60 rows"), qPrintable(doctor().text()));
     QCOMPARE(cell(0, 2), QString("1  spam"));
     QTRY_COMPARE(m_open->workspace().errors(), 0);
@@ -100,7 +100,7 @@ class RemediesTest : public QObject {
   void aColumnOfWordsIsLeftOut() {
     m_open->drop({m_open->write("words.csv", words(60))});
     press("Leave out");
-    QTRY_COMPARE(dataset().csv, std::string("words.clean.csv"));
+    QTRY_COMPARE(dataset().csv, m_open->path("words.clean.csv").toStdString());
     QTRY_VERIFY2(doctor().text().contains("no fault in 60 rows"), qPrintable(doctor().text()));
     QCOMPARE(samples().columnCount(), 2);  // the line, and x
     QFile before(m_open->path("words.csv"));
@@ -109,11 +109,11 @@ class RemediesTest : public QObject {
     // The notice takes it back, and so does Ctrl+Z.
     QTRY_VERIFY(m_open->window().notice().isShowing());
     QTest::mouseClick(m_open->window().notice().actionButton(), Qt::LeftButton);
-    QCOMPARE(dataset().csv, std::string("words.csv"));
+    QCOMPARE(dataset().csv, m_open->path("words.csv").toStdString());
     press("Encode as classes");
-    QTRY_VERIFY(dataset().csv != "words.csv");
+    QTRY_VERIFY(dataset().csv != m_open->path("words.csv").toStdString());
     m_open->undo();
-    QCOMPARE(dataset().csv, std::string("words.csv"));
+    QCOMPARE(dataset().csv, m_open->path("words.csv").toStdString());
   }
 
   void aBrokenRowIsSkippedAndTheGoodOnesStay() {
