@@ -93,6 +93,8 @@ OrderDesk::OrderDesk(const QString& folder, Launcher& launcher, RunStore& store,
   connect(&m_soon, &QTimer::timeout, this, &OrderDesk::look);
   connect(&m_models, &Models::failed, this,
           [this](const QString& id, const QString& sentence) { m_fetchFaults.insert(id, sentence); });
+  connect(&m_models, &Models::fetched, this,
+          [this](const QString& id, const QString& file) { m_fetched.insert(id, file); });
   m_soon.start();
 }
 
@@ -147,6 +149,7 @@ Json OrderDesk::state(const RunRecord& run) const {
   return {{"state", toKey(run.state)},
           {"message", run.message.toStdString()},
           {"stage", words.toStdString()},
+          {"doubt", m_launcher.doubt(run.id).toStdString()},
           {"waits", waits},
           {"stuck", stuck},
           {"needs_person", line && line->state() == LineState::needsPerson},
@@ -178,18 +181,22 @@ Json OrderDesk::carryOut(const Json& order) {
   const RunRecord& run = wanted(order);
   const QString id = run.id;
   if (verb == "state") return state(run);
+  if (verb == "model") return {{"model", m_fetched.value(id, m_models.sentence(id)).toStdString()}};
   if (verb == "stop")
     m_launcher.stop(id);
   else if (verb == "stop_after_epoch")
     m_launcher.stopAfterEpoch(id);
   else if (verb == "kill")
     m_launcher.kill(id);
+  else if (verb == "give_up")
+    m_launcher.giveUp(id);
   else if (verb == "resume" && order.contains("host"))
     m_launcher.resumeOn(id, wordOf(order, "host"), order.value("ranks", 0));
   else if (verb == "resume")
     m_launcher.resume(id);
   else if (verb == "fetch") {
     m_fetchFaults.remove(id);
+    m_fetched.remove(id);
     if (order.value("newest", false)) {
       if (!m_models.newestIsHere(id)) m_models.fetch(id, Models::Which::newest);
     } else if (const ModelPlace place = m_models.place(id); place.here.isEmpty() || !place.host.isEmpty())

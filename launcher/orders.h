@@ -5,9 +5,10 @@
 //
 //   {"order": "submit", "id", "name", "project", "snapshot", "data_folder", "overrides": [], "host", "ranks",
 //   "runs_folder", "shared"}
-//   {"order": "stop" | "stop_after_epoch" | "kill" | "resume" | "fetch" | "connect", "run"}; "resume" with "host"
-//   (empty = here) and "ranks" elsewhere than it ran
-//   {"order": "state", "run"} -> state, message, stage, online, ended, place, fetching, share, fetch_fault
+//   {"order": "stop" | "stop_after_epoch" | "kill" | "give_up" | "resume" | "fetch" | "connect", "run"}; "resume" with
+//   "host" (empty = here) and "ranks" elsewhere than it ran
+//   {"order": "model", "run"} -> model: the file that was fetched last, else where it is
+//   {"order": "state", "run"} -> state, message, stage, doubt, online, ended, place, fetching, share, fetch_fault
 //   {"order": "add_host", "host": {...}} -> id
 //   {"order": "yield"}: a window opens; a terminal lets it have the folder
 #include <QFileSystemWatcher>
@@ -50,7 +51,7 @@ class OrderDesk : public QObject {
   HostStore& m_hosts;
   HostLines& m_lines;
   Models& m_models;
-  QHash<QString, QString> m_fetchFaults;
+  QHash<QString, QString> m_fetchFaults, m_fetched;
   QFileSystemWatcher m_watcher;
   QTimer m_soon;
 };

@@ -23,6 +23,8 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr int kEndTries = 10;
+constexpr std::chrono::milliseconds kEndPause{500};
 constexpr int kCancelled = 128 + SIGTERM;
 
 int startOf(const Json& launch) {
@@ -101,9 +103,19 @@ bool Jobs::adopt(const JobFolder& job, const Json& launch) const {
 void Jobs::requireEnded(const JobFolder& job) const {
   if (job.notedStart() == 0) return;
   const std::string id = job.path().filename().string();
-  const JobState before = stateNow(job);
-  if (before.phase == JobPhase::running || before.phase == JobPhase::queued || RunLock::held(job.run()))
-    throwError(ErrorCode::badArgument, "{} still runs: it can be started again when it has ended", id);
+  const auto goes = [&job](const JobState& state) {
+    return state.phase == JobPhase::running || state.phase == JobPhase::queued || RunLock::held(job.run());
+  };
+  JobState before = stateNow(job);
+  // One that said its last word is about to go.
+  for (int tries = 0; goes(before) && tries < kEndTries; ++tries) {
+    const auto last = lastEvent(job.run());
+    if (!last || last->kind != "finished") break;
+    std::this_thread::sleep_for(kEndPause);
+    before = stateNow(job);
+  }
+  if (goes(before))
+    throwError(ErrorCode::communication, "{} still runs: it can be started again when it has ended", id);
   if (before.phase == JobPhase::unknown)
     throwError(before.lost ? ErrorCode::badArgument : ErrorCode::communication,
                "{} is not started again before it is known that its last start has ended: {}", id, before.detail);

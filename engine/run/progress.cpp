@@ -12,15 +12,20 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(66);
 constexpr auto kPlainLine = std::chrono::seconds(10);
 
+// A log may come from elsewhere: what is no number is none.
+double numberOf(const Json& value) {
+  return value.is_number() || value.is_string() ? numberFromJson(value) : std::nan("");
+}
+
 double numberOf(const Json& body, const char* key) {
   const auto found = body.find(key);
-  return found == body.end() ? std::nan("") : numberFromJson(*found);
+  return found == body.end() ? std::nan("") : numberOf(*found);
 }
 
 std::string measures(const Json& body) {
   std::string text = fmt::format("loss {:.4f}", numberOf(body, "loss"));
   if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object())
-    for (const auto& [name, value] : metrics->items()) text += fmt::format("  {} {:.4f}", name, numberFromJson(value));
+    for (const auto& [name, value] : metrics->items()) text += fmt::format("  {} {:.4f}", name, numberOf(value));
   return text;
 }
 

@@ -113,7 +113,14 @@ void TrainingSession::openData() {
 
 // Data that were changed where they lie may be meant; data from elsewhere that are others are a mistake.
 void TrainingSession::compareData() {
-  for (const auto& [name, sentence] : changedData(m_options.trainedOn, m_data.facts())) {
+  std::map<std::string, std::string> changed;
+  try {
+    changed = changedData(m_options.trainedOn, m_data.facts());
+  } catch (const Json::exception& fault) {
+    throwError(ErrorCode::badData, "{} is damaged: what it says of the data is of another type ({}); start a new run",
+               m_options.run.runFile().string(), fault.what());
+  }
+  for (const auto& [name, sentence] : changed) {
     if (std::find(m_options.moved.begin(), m_options.moved.end(), name) != m_options.moved.end())
       throwError(ErrorCode::badData, "{}; name the file that it was trained on with --data {}=CSV", sentence, name);
     tell("warning", {{"message", sentence}, {"code", "data"}});
@@ -373,6 +380,9 @@ void TrainingSession::describe() {
                   {"pid", ::getpid()},
                   {"host", hostName()}});
   tell("started", started);
+  if (m_settings.epochs == 0)
+    tell("warning", {{"message", "training.epochs is 0: nothing is trained, only the untrained network is written"},
+                     {"code", "settings"}});
   if (m_parallel.ranks() > 1) tell("devices", {{"ranks", std::move(devices)}});
   tellPlan();
 }

@@ -22,6 +22,7 @@ constexpr DoorVerb kVerbs[] = {
     {"runs", "List runs: state, best, where the model is", runsVerb},
     {"follow", "Look on at a run", followVerb},
     {"stop", "Stop a run, with a checkpoint", stopVerb},
+    {"give-up", "Count a run as ended of which its host tells nothing", giveUpVerb},
     {"resume", "Go on with a run from its newest checkpoint", resumeVerb},
     {"fetch", "Bring the best checkpoint of a run here", fetchVerb},
     {"hosts", "List, check and add hosts", hostsVerb},

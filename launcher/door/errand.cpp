@@ -105,7 +105,7 @@ Json Errand::ask(const Json& order) {
     }
     if (Interrupts::came()) throw Error(ErrorCode::stopped, "given up before it was answered");
     if (silence.hasExpired(kSilenceMs))
-      throwError(ErrorCode::internal,
+      throwError(ErrorCode::communication,
                  "another Gradloom keeps the runs in {} and does not answer; close it, or look whether it hangs",
                  m_options.dataFolder.toStdString());
     wait(kDoorLookMs);

@@ -1,4 +1,8 @@
 // Verbs that steer a run which is there already.
+#include <fmt/core.h>
+
+#include <QDir>
+
 #include "engine/base/error.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
@@ -22,7 +26,34 @@ void settled(Errand& errand, const RunRecord& run) {
   while (errand.ask(orderFor("state", run)).value("reading", false) && !Interrupts::came()) errand.wait(kDoorLookMs);
 }
 
+// A host that answers, but has the run's folder no more, leaves what was fetched before: a run goes on here from that.
+void bringNewest(Errand& errand, const RunRecord& run, bool goesOnHere) {
+  try {
+    fetchModel(errand, run, true, Models::Which::newest);
+  } catch (const Error& error) {
+    const bool answers = errand.ask(orderFor("state", run)).value("online", false);
+    const bool isHere = !QDir(run.folder + "/checkpoints").entryList({"step-*.safetensors"}, QDir::Files).isEmpty();
+    if (error.code() != ErrorCode::communication || !goesOnHere || !answers || !isHere) throw;
+    fmt::print(stderr, "gradloom: {} It goes on from the newest checkpoint that is here.\n", error.what());
+  }
+}
+
 }  // namespace
+
+int giveUpVerb(const QStringList& given, const DoorOptions& options) {
+  Words words(
+      QStringLiteral("Counts a run as ended of which its host cannot tell any more how it goes: its folder is "
+                     "gone, or nobody knows\nits job. Its curves stay; what may go on there is not ended."));
+  words.parser.addPositionalArgument("RUN", "Its name, its id, or how the id begins.");
+  if (!words.read("give-up", given)) return kExitDone;
+  const RunRecord run = meantRun(options, words.one("runs"));
+  Errand errand(options);
+  settled(errand, run);
+  errand.ask(orderFor("give_up", run));
+  Console().line(fmt::format("{} counts as ended; gradloom resume {} --here goes on from what was fetched of it",
+                             run.name.toStdString(), run.id.toStdString()));
+  return kExitDone;
+}
 
 int stopVerb(const QStringList& given, const DoorOptions& options) {
   Words words(QStringLiteral(
@@ -74,7 +105,7 @@ int resumeVerb(const QStringList& given, const DoorOptions& options) {
     RunRecord read;
     JobFile file;
     readJobFile(run.folder, read, file);
-    if (!file.host.isEmpty() && file.host != host) fetchModel(errand, run, true, Models::Which::newest);
+    if (!file.host.isEmpty() && file.host != host) bringNewest(errand, run, host.isEmpty());
     order["host"] = host.toStdString();
     order["ranks"] = words.number("ranks", 0);
   }

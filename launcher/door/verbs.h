@@ -26,6 +26,7 @@ int submitVerb(const QStringList& words, const DoorOptions& options);
 int hostsVerb(const QStringList& words, const DoorOptions& options);
 int runsVerb(const QStringList& words, const DoorOptions& options);
 int stopVerb(const QStringList& words, const DoorOptions& options);
+int giveUpVerb(const QStringList& words, const DoorOptions& options);
 int resumeVerb(const QStringList& words, const DoorOptions& options);
 int followVerb(const QStringList& words, const DoorOptions& options);
 int fetchVerb(const QStringList& words, const DoorOptions& options);

@@ -42,6 +42,7 @@ class Watch {
       if (ended) return end(now, state);
       if (!m_options.toTheEnd && (state.value("accepted", false) || m_events.offset() > 0)) return accepted();
       tellStage(state);
+      checkDoubt(state);
       checkPatience(state);
       pause();
       if (Interrupts::came()) return detach(now, state);
@@ -65,7 +66,10 @@ class Watch {
   void take(const Event& event) {
     if (event.kind == "finished") m_finished = event.body;
     if (event.kind == "error") m_code = textOf(event.body, "code");
-    if (event.kind == "started") m_code.clear();
+    if (event.kind == "started") {  // what an earlier attempt said of its end
+      m_code.clear();
+      m_finished = Json::object();
+    }
   }
 
   void passOver() {
@@ -75,8 +79,11 @@ class Watch {
         take(each);
         if (each.kind == "started") started = each;
       }
-    // What it is about is told, unless it ended: then another start says so itself.
-    if (started && m_progress && isLive(m_run.state)) (*m_progress)(*started);
+    // What it is about is told, unless it ended: then another start says so itself, or it goes on all the same.
+    if (started && m_progress && isLive(m_run.state))
+      (*m_progress)(*started);
+    else
+      m_started = std::move(started);
   }
 
   void tellEvents() {
@@ -84,6 +91,8 @@ class Watch {
       for (const Event& each : some) {
         take(each);
         m_begun = true;
+        if (const auto started = std::exchange(m_started, {}); started && each.kind != "started" && m_progress)
+          (*m_progress)(*started);
         if (m_progress) (*m_progress)(each);
       }
   }
@@ -98,6 +107,18 @@ class Watch {
       m_console->live(text.toStdString());
     else if (another)
       say(text);
+  }
+
+  // Its host is there and cannot tell how it goes: only a person ends that.
+  void checkDoubt(const Json& state) {
+    const std::string doubt = textOf(state, "doubt");
+    if (doubt.empty()) return m_doubted.invalidate();
+    if (!m_doubted.isValid()) m_doubted.start();
+    if (std::exchange(m_doubt, doubt) != doubt) say(QString::fromStdString("warning: " + doubt));
+    if (m_doubted.hasExpired(m_options.patienceMs))
+      throwError(ErrorCode::communication,
+                 "{} `gradloom follow {}` looks again, `gradloom give-up {}` counts it as ended", doubt,
+                 m_run.id.toStdString(), m_run.id.toStdString());
   }
 
   void checkPatience(const Json& state) {
@@ -136,7 +157,8 @@ class Watch {
     if (now == RunState::finished) say(QString::fromStdString("done after " + counted(step, "steps")));
     if (now == RunState::stopped)
       say(m_finished.contains("step")
-              ? QString::fromStdString("stopped after " + counted(step, "steps"))
+              ? QString::fromStdString("stopped after " + counted(step, "steps") +
+                                       (textOf(state, "message").empty() ? "" : ". " + textOf(state, "message")))
               : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
     if (const auto best = m_finished.find("best"); best != m_finished.end() && best->is_object())
       say(QString::fromStdString(fmt::format("best      {} {:.5f} at epoch {:g}", textOf(*best, "metric"),
@@ -172,7 +194,11 @@ class Watch {
     QFile exit(m_run.folder + "/exit");
     if (exit.open(QIODevice::ReadOnly))
       if (const auto known = errorOfExit(exit.readAll().trimmed().toInt())) return *known;
-    return ErrorCode::internal;
+    // Nothing of it was ever heard: its host refused it, or could not take it.
+    RunRecord read;
+    JobFile file;
+    readJobFile(m_run.folder, read, file);
+    return file.host.isEmpty() || m_events.offset() > 0 ? ErrorCode::internal : ErrorCode::communication;
   }
 
   Errand& m_errand;
@@ -186,6 +212,9 @@ class Watch {
   QString m_stage;
   QElapsedTimer m_stuck;
   bool m_begun = false;
+  std::optional<Event> m_started;  // of the newest attempt that was passed over, until something of it is told
+  std::string m_doubt;
+  QElapsedTimer m_doubted;
 };
 
 }  // namespace
@@ -202,7 +231,8 @@ QString fetchModel(Errand& errand, const RunRecord& run, bool quiet, Models::Whi
     const Json state = askState(errand, run.id);
     if (const std::string fault = textOf(state, "fetch_fault"); !fault.empty())
       throw Error(ErrorCode::communication, fault);
-    if (!state.value("fetching", false)) return QString::fromStdString(textOf(state, "model"));
+    if (!state.value("fetching", false))
+      return QString::fromStdString(textOf(errand.ask({{"order", "model"}, {"run", run.id.toStdString()}}), "model"));
     const double share = state.value("share", -1.0);
     if (console) console->live(share < 0 ? textOf(state, "stage") : fmt::format("fetching: {:.0f} %", share * 100));
     errand.wait(kDoorLookMs);

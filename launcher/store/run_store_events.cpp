@@ -58,6 +58,11 @@ void RunStore::takeEvent(Entry& entry, const Event& event) {
     run.ended = 0;
     run.message.clear();
     if (run.state != RunState::stopping) run.state = RunState::running;
+  } else if (event.kind == "control" && event.attempt >= run.attempt && textOf(body, "command") == "stop") {
+    const QString id = textOf(body, "id");  // who asked for it, where that was no person: see engine/agent/supervisor
+    if (id == "time-limit") run.message = tr("Its job came to its time limit.");
+    if (id == "terminated")
+      run.message = tr("The batch system ended its job: it was cancelled, or gave way to others.");
   } else if (event.kind == "error" && event.attempt >= run.attempt) {
     run.message = textOf(body, "message");
   } else if (event.kind == "finished" && event.attempt >= run.attempt) {

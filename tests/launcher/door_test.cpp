@@ -14,6 +14,7 @@
 #include <QTimer>
 #include <csignal>
 
+#include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "launcher/door/terminal.h"
@@ -301,6 +302,43 @@ class DoorTest : public QObject {
     const Json run = runs()[0];
     QCOMPARE(QString::fromStdString(run["state"]), "finished");
     QCOMPARE(run["attempt"].get<int>(), 2);
+  }
+
+  // A scratch folder was purged: said, and a way out that keeps what is here.
+  void aRunWhoseFolderIsGoneIsGivenUpAndGoesOnHere() {
+    addHost();
+    qputenv("FAKE_LOOM", "steps=4000;ms=5;model=1000");
+    QCOMPARE(door({"submit", path("p"), "--host", "there"}), 0);
+    const QString id = only(), folder = QString::fromStdString(runs()[0]["folder"]);
+    QTRY_VERIFY(QFile::exists(path("base/runs/" + id + "/checkpoints/best.json")));
+    QCOMPARE(door({"fetch", id, "--json"}), 0);
+    QVERIFY2(QFile::exists(QString::fromStdString(json()["model"])), "of a run that still trains");
+    const Json process = JobFolder(path("base/runs/" + id).toStdString()).process();
+    ::kill(static_cast<pid_t>(process["process"].get<int>()), SIGKILL);
+    QTRY_VERIFY(!RunFolder{path("base/runs/" + id).toStdString()}.running());
+    QVERIFY(QDir(path("base/runs/" + id)).removeRecursively());
+    m_options.patienceMs = 500;
+    QCOMPARE(door({"follow", id}), 41);
+    QVERIFY2(m_out.contains("no longer there") && m_err.contains("gradloom give-up " + id), qPrintable(m_out + m_err));
+    QCOMPARE(door({"stop", id}), 41);
+    QCOMPARE(door({"give-up", id}), 0);
+    QCOMPARE(QString::fromStdString(runs()[0]["state"]), "failed");
+    qputenv("FAKE_LOOM", "steps=20;ms=1");
+    QCOMPARE(door({"resume", id, "--here", "--follow"}), 0);
+    QVERIFY2(m_err.contains("newest checkpoint that is here"), qPrintable(m_err));
+    QCOMPARE(QString::fromStdString(runs()[0]["host"]), "local");
+  }
+
+  // What another attempt said of its end is not this one's.
+  void anEarlierEndIsNotToldAgain() {
+    qputenv("FAKE_LOOM", "steps=4000;ms=5");
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--name", "a"}), 0);
+    QTRY_VERIFY(runs()[0]["step"].get<int>() > 20);
+    QCOMPARE(door({"stop", "a"}), 0);
+    QVERIFY2(m_out.contains("stopped after"), qPrintable(m_out));
+    QCOMPARE(door({"resume", "a"}), 0);
+    QCOMPARE(door({"stop", "a", "--kill"}), 0);
+    QVERIFY2(m_out.contains("Killed at step") && !m_out.contains("stopped after"), qPrintable(m_out));
   }
 
   void faultsHaveTheExitCodesOfLoom() {

@@ -327,6 +327,7 @@ TEST_F(AgentTest, TakesTheFilesOfARunThatRanElsewhere) {
   EXPECT_EQ(start("a", "sleep 60")["started"], true);
   const Json newer = {{"checkpoints/step-1.safetensors", send("more weights")}};
   EXPECT_THAT(place(newer)["message"].get<std::string>(), HasSubstr("still runs"));
+  EXPECT_EQ(place(newer)["again"], true) << "it is to be asked for again, not given up";
   m_agent->ask({{"verb", "cancel"}, {"job", "a"}, {"how", "kill"}});
   awaitEnd("a");
   EXPECT_EQ(place(newer)["ok"], true);

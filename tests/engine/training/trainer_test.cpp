@@ -170,6 +170,8 @@ TEST(Trainer, NoEpochsWriteTheUntrainedNetwork) {
   const auto run = workshop.train(project, "run");
   EXPECT_EQ(run.result.step, 0);
   EXPECT_EQ(run.tensors().at("fc1/bias"), std::vector<float>(8));
+  EXPECT_EQ(run.of("warning").at(0).body["message"],
+            "training.epochs is 0: nothing is trained, only the untrained network is written");
   EXPECT_EQ(run.events.back().body["reason"], "done");
 }
 
