@@ -17,6 +17,7 @@ constexpr std::int64_t kLeastPackedInStep = 1 << 16;  // floats
 // A step of several passes packs again in each of them only what so many rows are multiplied with: at 2048, packing is
 // a hundredth of the products.
 constexpr std::int64_t kRowsPackedEachPass = 512;
+constexpr std::size_t kCacheLine = 64;  // bytes
 
 }  // namespace
 
@@ -30,7 +31,7 @@ Plan::Plan(const Program& program, ParameterStore& store, int threads, const Com
                            [](const Operation& operation) { return operation.backward; })),
       m_passes(options.passes),
       m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
-      m_buffers(program) {
+      m_buffers(program, kCacheLine) {
   prepareTensors();
 }
 

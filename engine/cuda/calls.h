@@ -108,4 +108,7 @@ struct CollectiveCall {
 
 using Call = std::variant<KernelCall, MatmulCall, DnnCall, FillCall, CopyCall, CollectiveCall>;
 
+// "kernel 'softmax.f32'", "product 3 x 4 x 5"; for messages.
+std::string nameOf(const Call& call);
+
 }  // namespace loom::cuda

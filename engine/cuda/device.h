@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/base/error.h"
 #include "engine/cuda/calls.h"
 
 namespace loom::cuda {
@@ -22,9 +23,18 @@ struct DeviceFacts {
   std::string pci;              // where it is plugged in, "0000:3B:00.0"; empty where that is not known
 };
 
+// Bytes: where every buffer begins. Libraries want their workspaces so (cuBLASLt says it, and fails or reads elsewhere
+// otherwise), and engines for well-aligned tensors are faster.
+inline constexpr std::size_t kMemoryAlignment = 256;
+
 // Work in one stream happens in order; between streams an event orders it.
 enum class Stream { compute, upload, exchange };
 inline constexpr int kStreams = 3;
+
+// A GPU that answers nothing any more: what was asked of it broke it, and whatever is asked next fails with it.
+struct DeviceLost : Error {
+  explicit DeviceLost(std::string message) : Error(ErrorCode::device, std::move(message)) {}
+};
 
 // A moment in a stream. Made by the device, which it must not outlive.
 struct Event {
@@ -42,7 +52,7 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceFacts facts() const = 0;
 
-  // Aligned to 256 bytes, of any content. Throws OutOfMemory with `what` it was for, its size, and what is free.
+  // Aligned to kMemoryAlignment, of any content. Throws OutOfMemory with `what` it was for, its size, and what is free.
   virtual std::byte* allocate(std::size_t bytes, std::string_view what) = 0;
   virtual void release(std::byte* at) noexcept = 0;  // nothing that uses it may be under way
   // Memory of the host that copies go to and from without waiting.
@@ -66,6 +76,8 @@ class Device {
   virtual void beginCapture(Stream stream) = 0;
   virtual std::unique_ptr<Graph> endCapture(Stream stream) = 0;
   virtual void launch(const Graph& graph, Stream stream) = 0;
+  // False where every call shall be enqueued by itself in every step, to be told by name.
+  virtual bool captures() const { return true; }
 
   // The first candidate whose workspace is within the limit. Throws Error(device) with the library's own words.
   virtual std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) = 0;

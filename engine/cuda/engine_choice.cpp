@@ -9,6 +9,7 @@
 #include "engine/base/files.h"
 #include "engine/base/json.h"
 #include "engine/base/user_folders.h"
+#include "engine/cuda/device.h"
 
 namespace loom::cuda {
 namespace {
@@ -17,6 +18,16 @@ constexpr int kMost = 4;           // that are timed; the heuristics' later ones
 constexpr double kClearly = 0.97;  // of the favourite's time, to be taken instead of it
 constexpr const char* kForm = "gradloom_engines";
 constexpr int kVersion = 1;
+
+// A trial that reaches outside of memory breaks the device for whatever comes next, which would be blamed for it.
+void expectDevice(Engines& engines, const Engine& tried, const std::string& what, const Error& error) {
+  try {
+    engines.expectDevice();
+  } catch (const Error& after) {
+    throw DeviceLost(fmt::format("the GPU was lost while engine '{}' was timed for {}: {}. Asked again it says: {}",
+                                 tried.name, what, error.what(), after.what()));
+  }
+}
 
 }  // namespace
 
@@ -101,8 +112,11 @@ Engine EngineChoice::choose(const std::string& what, Engines& engines) {
   for (std::size_t k = 0; k < offered.size(); ++k) {
     try {
       times[k] = engines.seconds(offered[k]) * 1e6;
+    } catch (const DeviceLost&) {
+      throw;
     } catch (const Error& error) {
       if (error.code() != ErrorCode::device) throw;
+      expectDevice(engines, offered[k], what, error);
       continue;  // there is no room to try it now, say
     }
     if (best == offered.size() || times[k] < (best == 0 ? kClearly : 1.0) * times[best]) best = k;

@@ -32,6 +32,8 @@ class Engines {
   virtual std::vector<Engine> offered(int first, int most) = 0;
   // Of one of those offered. Throws Error(device) where it cannot be run.
   virtual double seconds(const Engine& engine) = 0;
+  // Waits for the device. Throws Error(device) where it answers nothing any more.
+  virtual void expectDevice() = 0;
 };
 
 class EngineChoice {
@@ -39,7 +41,8 @@ class EngineChoice {
   // `machine`: device and versions, as a person would write them down.
   EngineChoice(std::string machine, EngineChoiceOptions options);
 
-  // `what`: all that is computed. Throws what offered() throws. A file that cannot be read, or is none of ours, is as
+  // `what`: all that is computed. Throws what offered() throws, and DeviceLost where an engine that was timed broke the
+  // device. A file that cannot be read, or is none of ours, is as
   // empty, and is left alone; that it cannot be written is a warning, too. Each is told once.
   Engine choose(const std::string& what, Engines& engines);
 

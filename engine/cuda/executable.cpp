@@ -167,7 +167,7 @@ void CudaExecutable::upload() {
 void CudaExecutable::begin(const StepOptions& options) {
   const bool gradients = options.exchange && m_queue->exchanges();
   Repeated& alike = m_repeated[gradients ? 1 : 0];
-  const bool anew = m_queue->needsHost() || (m_queue->exchanges() && !options.everywhere);
+  const bool anew = m_queue->needsHost() || !m_device->captures() || (m_queue->exchanges() && !options.everywhere);
   if (anew || !std::exchange(alike.hasRun, true)) {
     m_queue->enqueue(gradients);
   } else {

@@ -4,19 +4,47 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "engine/base/error.h"
 #include "engine/base/module.h"
 #include "engine/base/waiting.h"
 #include "engine/cuda/call_keys.h"
+#include "engine/cuda/kernels/bias.h"
 #include "engine/cuda/module_engines.h"
+#include "engine/cuda/plan.h"
 #include "engine/program/out_of_memory.h"
 
 namespace loom::cuda {
 namespace {
 
 constexpr int kEnginesVersion = 1;  // of how engines are asked for and timed
+constexpr const char* kCheckVariable = "GRADLOOM_CUDA_CHECK";
+constexpr const char* kEnginesVariable = "GRADLOOM_ENGINES";
+constexpr const char* kSpinVariable = "GRADLOOM_CUDA_SPIN_US";
+constexpr int kSpin = 100;                     // microseconds
+constexpr std::int64_t kMostProducts = 32768;  // of one batched call: libraries fail beyond 65,535
+
+bool wantsReadyEngines() {
+  const char* const wanted = std::getenv(kEnginesVariable);
+  return wanted != nullptr && std::string_view(wanted) == "ready";
+}
+
+std::chrono::microseconds spinOfEnvironment() {
+  const char* const wanted = std::getenv(kSpinVariable);
+  return std::chrono::microseconds(wanted != nullptr ? std::max(0, std::atoi(wanted)) : kSpin);
+}
+
+// cuDNN has engines for convolutions alone, in one type; for whatever is joined to them, or comes in another type, it
+// compiles one, which takes seconds.
+bool needsCompiler(const DnnGraph& graph) {
+  return graph.operations.size() > 1 || !std::holds_alternative<DnnConvolution>(graph.operations.front()) ||
+         std::any_of(graph.tensors.begin(), graph.tensors.end(),
+                     [&](const DnnTensor& one) { return one.type != graph.tensors.front().type; });
+}
 
 const LoomCudaFunctions& module() {
   const std::filesystem::path path = cudaModule();
@@ -57,8 +85,9 @@ class ModuleDevice final : public Device {
   ModuleDevice(const LoomCudaFunctions& calls, void* device, EngineChoiceOptions engines)
       : m_calls(calls),
         m_device(device),
-        m_times(engines.times),
-        m_choice(machineText(), std::move(engines)),
+        m_ready(wantsReadyEngines()),
+        m_times(engines.times && !m_ready),
+        m_choice(machineText(), m_times ? std::move(engines) : EngineChoiceOptions{}),
         m_timing{m_choice, [this](const Graph& graph) {
                    double seconds = 0;
                    check(m_calls.timeGraph(m_device, static_cast<const ModuleGraph&>(graph).graph, &seconds));
@@ -97,6 +126,7 @@ class ModuleDevice final : public Device {
   void enqueue(Stream stream, const Call& call, std::span<const Access>, std::string_view origin) override {
     try {
       std::visit([&](const auto& one) { begin(static_cast<int>(stream), one); }, call);
+      if (m_checks && !m_capturing) expectDone(stream, call);
     } catch (Error& error) {
       if (!origin.empty()) error.addContext("in layer '" + std::string(origin) + "'");
       throw;
@@ -120,15 +150,20 @@ class ModuleDevice final : public Device {
   }
   void synchronise(const Event& event) override {
     void* const one = recorded(event);
-    if (!waitBesideRanks(0, one)) check(m_calls.synchroniseEvent(m_device, one));
+    if (!waitBesideRanks(0, one) && !isSoonDone(0, one)) check(m_calls.synchroniseEvent(m_device, one));
   }
   void synchronise(Stream stream) override {
     const int one = static_cast<int>(stream);
-    if (!waitBesideRanks(one, nullptr)) check(m_calls.synchroniseStream(m_device, one));
+    if (!waitBesideRanks(one, nullptr) && !isSoonDone(one, nullptr)) check(m_calls.synchroniseStream(m_device, one));
   }
 
-  void beginCapture(Stream stream) override { check(m_calls.beginCapture(m_device, static_cast<int>(stream))); }
+  void beginCapture(Stream stream) override {
+    check(m_calls.beginCapture(m_device, static_cast<int>(stream)));
+    m_capturing = true;
+  }
+  bool captures() const override { return !m_checks; }
   std::unique_ptr<Graph> endCapture(Stream stream) override {
+    m_capturing = false;
     void* graph = nullptr;
     check(m_calls.endCapture(m_device, static_cast<int>(stream), &graph));
     return std::make_unique<ModuleGraph>(m_calls, m_device, graph);
@@ -139,6 +174,9 @@ class ModuleDevice final : public Device {
 
   // Layers that are alike share a plan, as do a program's compilation and its measurement: some take seconds to make.
   std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) override {
+    if (m_ready && needsCompiler(graph))
+      throwError(ErrorCode::device, "a graph of {} operations would have to be compiled, and {} is ready",
+                 graph.operations.size(), kEnginesVariable);
     const std::string key = fmt::format("{}within {}", keyOf(graph), workspaceLimit);
     const auto [place, isNew] = m_plans.try_emplace(key);
     Planned& known = place->second;
@@ -146,6 +184,8 @@ class ModuleDevice final : public Device {
       try {
         GraphEngines engines(m_calls, m_device, graph, workspaceLimit);
         known.plan = engines.plan(m_choice.choose(key, engines));
+      } catch (const DeviceLost&) {
+        throw;
       } catch (const Error& error) {
         known.refusal = error.message();
       }
@@ -156,6 +196,15 @@ class ModuleDevice final : public Device {
   const Timing* timing() override { return m_times ? &m_timing : nullptr; }
 
  private:
+  // What a kernel does wrongly shows when somebody waits for it, long after it was asked for: here at once, by name.
+  void expectDone(Stream stream, const Call& call) {
+    try {
+      synchronise(stream);
+    } catch (Error& error) {
+      if (error.code() == ErrorCode::device) error.addContext("in " + nameOf(call));
+      throw;
+    }
+  }
   void check(int failed) const {
     if (failed != 0) throw Error(ErrorCode::device, wordsOf(m_calls));
   }
@@ -171,14 +220,67 @@ class ModuleDevice final : public Device {
   }
   // Engines are chosen in a program's first step, which is not captured.
   void begin(int stream, const MatmulCall& call) {
+    for (std::int64_t first = 0; first < call.batch; first += kMostProducts)
+      multiply(stream, call.batch <= kMostProducts ? call : someOf(call, first, kMostProducts));
+  }
+  void multiply(int stream, const MatmulCall& call) {
     std::string key = keyOf(call);
     auto known = m_products.find(key);
-    if (known == m_products.end()) {
+    if (known == m_products.end()) known = m_products.emplace(key, chosen(call, key)).first;
+    if (!known->second.apart) return check(m_calls.multiply(m_device, stream, &call, known->second.place));
+    const MatmulCall plain = withoutEpilogue(call);
+    check(m_calls.multiply(m_device, stream, &plain, known->second.place));
+    addBias(stream, call);
+  }
+  static MatmulCall someOf(const MatmulCall& all, std::int64_t first, std::int64_t most) {
+    MatmulCall some = all;
+    some.batch = std::min(most, all.batch - first);
+    const auto factor = static_cast<std::int64_t>(bytesOf(all.factors)),
+               result = static_cast<std::int64_t>(bytesOf(all.result));
+    some.a += first * all.strideA * factor;
+    some.b += first * all.strideB * factor;
+    some.c += first * all.strideC * result;
+    return some;
+  }
+  static MatmulCall withoutEpilogue(const MatmulCall& call) {
+    MatmulCall plain = call;
+    plain.epilogue = MatmulCall::Epilogue::none;
+    plain.bias = nullptr;
+    return plain;
+  }
+  // Where the library has no engine with the epilogue that is wanted (it is known for products of one row or column),
+  // one without, and an own kernel behind it.
+  struct Product {
+    int place = 0;  // the engine's
+    bool apart = false;
+  };
+  Product chosen(const MatmulCall& call, const std::string& key) {
+    const bool hasEpilogue = call.epilogue != MatmulCall::Epilogue::none;
+    const bool hasGaps = call.ldc != call.m || (call.batch > 1 && call.strideC != call.n * call.m);
+    try {
       ProductEngines engines(m_calls, m_device, call);
-      const int place = m_choice.choose(key, engines).place;
-      known = m_products.emplace(std::move(key), place).first;
+      return {m_choice.choose(key, engines).place, false};
+    } catch (const DeviceLost&) {
+      throw;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::device || !hasEpilogue || hasGaps) throw;
     }
-    check(m_calls.multiply(m_device, stream, &call, known->second));
+    const MatmulCall plain = withoutEpilogue(call);
+    ProductEngines engines(m_calls, m_device, plain);
+    return {m_choice.choose(keyOf(plain), engines).place, true};
+  }
+  void addBias(int stream, const MatmulCall& call) {
+    using Epilogue = MatmulCall::Epilogue;
+    const AddBiasArguments arguments{.y = call.c,
+                                     .bias = call.bias,
+                                     .biasAsY = hasBias(call),
+                                     .count = call.batch * call.n * call.m,
+                                     .columns = call.m,
+                                     .relu = call.epilogue == Epilogue::relu || call.epilogue == Epilogue::biasRelu};
+    KernelCall kernel{named("add_bias", call.result), overElements(arguments.count, 4),
+                      std::vector<std::byte>(sizeof(arguments))};
+    std::memcpy(kernel.arguments.data(), &arguments, sizeof(arguments));
+    begin(stream, kernel);
   }
   void begin(int stream, const DnnCall& call) {
     std::vector<std::int64_t> ids;
@@ -221,6 +323,18 @@ class ModuleDevice final : public Device {
     return true;
   }
 
+  // Whether it is done within a moment, for which the host does not sleep: to be woken takes as long as a small step.
+  bool isSoonDone(int stream, void* event) const {
+    if (m_spin.count() == 0) return false;
+    const auto until = std::chrono::steady_clock::now() + m_spin;
+    do {
+      int done = 0;
+      check(m_calls.query(m_device, stream, event, &done));
+      if (done != 0) return true;
+    } while (std::chrono::steady_clock::now() < until);
+    return false;
+  }
+
   // Whose engines were timed.
   std::string machineText() const {
     const DeviceFacts here = facts();
@@ -235,11 +349,14 @@ class ModuleDevice final : public Device {
 
   const LoomCudaFunctions& m_calls;
   void* m_device;
-  bool m_times;
+  bool m_ready, m_times;
+  bool m_checks = std::getenv(kCheckVariable) != nullptr;
+  std::chrono::microseconds m_spin = spinOfEnvironment();
+  bool m_capturing = false;
   EngineChoice m_choice;
   Timing m_timing;
   std::map<std::string, Planned> m_plans;
-  std::map<std::string, int> m_products;            // the engine's place
+  std::map<std::string, Product> m_products;
   std::vector<std::weak_ptr<StreamRanks>> m_ranks;  // that exchanged on its streams
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/cuda/device.h"
 
 namespace loom::cuda {
 namespace {
@@ -24,6 +25,10 @@ std::vector<std::shared_ptr<const ModulePlan>> makePlans(const LoomCudaFunctions
   for (int k = 0; k < count; ++k)
     plans.push_back(std::make_shared<const ModulePlan>(calls, made[static_cast<std::size_t>(k)]));
   return plans;
+}
+
+void awaitCompute(const LoomCudaFunctions& calls, void* device) {
+  expect(calls, calls.synchroniseStream(device, static_cast<int>(Stream::compute)));
 }
 
 }  // namespace
@@ -141,6 +146,10 @@ double GraphEngines::seconds(const Engine& engine) {
   return seconds;
 }
 
+void GraphEngines::expectDevice() {
+  awaitCompute(m_calls, m_device);
+}
+
 std::shared_ptr<const ModulePlan> GraphEngines::plan(const Engine& engine) const {
   return *std::find_if(m_plans.begin(), m_plans.end(), [&](const auto& one) { return one->place() == engine.place; });
 }
@@ -158,6 +167,10 @@ double ProductEngines::seconds(const Engine& engine) {
   double seconds = 0;
   expect(m_calls, m_calls.timeProduct(m_device, &m_call, engine.place, &seconds));
   return seconds;
+}
+
+void ProductEngines::expectDevice() {
+  awaitCompute(m_calls, m_device);
 }
 
 }  // namespace loom::cuda

@@ -39,6 +39,7 @@ class GraphEngines final : public Engines {
   ~GraphEngines() override;
   std::vector<Engine> offered(int first, int most) override;
   double seconds(const Engine& engine) override;
+  void expectDevice() override;
   std::shared_ptr<const ModulePlan> plan(const Engine& engine) const;  // of those offered last
 
  private:
@@ -56,6 +57,7 @@ class ProductEngines final : public Engines {
       : m_calls(calls), m_device(device), m_call(call) {}
   std::vector<Engine> offered(int first, int most) override;
   double seconds(const Engine& engine) override;
+  void expectDevice() override;
 
  private:
   const LoomCudaFunctions& m_calls;

@@ -22,7 +22,7 @@ Plan::Plan(const Program& program, ParameterStore& store, Device& device, const 
       m_factors(options.precision),
       m_tf32(options.tf32),
       m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
-      m_buffers(program) {
+      m_buffers(program, kMemoryAlignment) {
   prepareTensors();
   if (m_program.training)
     for (const NamedResult& result : m_program.results)
@@ -40,7 +40,10 @@ void Plan::layOutFed() {
     places.emplace_back(id, m_fedBytes);
     m_fedBytes += inLines(bytes);
   };
-  for (const TensorId id : inputs) place(id, bytesIn(shape(id), tensor(id).type));
+  for (const TensorId id : inputs) {
+    m_fedBytes = (m_fedBytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+    place(id, bytesIn(shape(id), tensor(id).type));
+  }
   m_scalarsAt = m_fedBytes;
   for (const TensorId id : scalars) place(id, kScalarLine);
   m_fedBytes += kScalarLine;

@@ -174,7 +174,7 @@ class Plan {
   // What its stages move and compute.
   std::vector<StageCost> costs() const;
   Operand deliveryWords();  // DeliveryWords of the step
-  // All that changes from step to step, in one block: the inputs in the order of tensors, each at a multiple of 64
+  // All that changes from step to step, in one block: the inputs in the order of tensors, each at a multiple of 256
   // bytes, each scalar in a line of 64 bytes, and the words of delivery behind them. `landing` is where the next step's
   // arrive while the device works with this one's.
   struct Fed {

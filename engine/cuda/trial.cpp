@@ -26,6 +26,7 @@ double Plan::secondsOf(const std::function<void(Plan&)>& emit, const Device::Tim
     m_conversions = conversions;
     m_buffers.takeBack(std::move(mark));
   };
+  bool captures = false;
   try {
     emit(*this);
     std::map<std::byte* const*, std::size_t> reach;
@@ -52,7 +53,9 @@ double Plan::secondsOf(const std::function<void(Plan&)>& emit, const Device::Tim
     enqueue();  // loads kernels and plans, which no capture allows
     m_device.synchronise(Stream::compute);
     m_device.beginCapture(Stream::compute);
+    captures = true;
     enqueue();
+    captures = false;
     const std::unique_ptr<Graph> graph = m_device.endCapture(Stream::compute);
     const double seconds = timing.seconds(*graph);
     m_device.synchronise(Stream::compute);
@@ -60,6 +63,7 @@ double Plan::secondsOf(const std::function<void(Plan&)>& emit, const Device::Tim
     return seconds;
   } catch (...) {
     try {
+      if (captures) m_device.endCapture(Stream::compute);
       m_device.synchronise(Stream::compute);
     } catch (const std::exception&) {
       // The first failure is the one that is told.

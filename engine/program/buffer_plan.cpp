@@ -15,7 +15,7 @@ int BufferPlan::make(std::size_t bytes) {
 }
 
 void BufferPlan::enlarge(int buffer, std::size_t bytes) {
-  at(buffer).bytes = std::max(at(buffer).bytes, (bytes + 63) / 64 * 64);
+  at(buffer).bytes = std::max(at(buffer).bytes, (bytes + m_alignment - 1) / m_alignment * m_alignment);
 }
 
 int BufferPlan::external(std::byte* address) {
@@ -112,7 +112,7 @@ BufferPlan::Extent BufferPlan::layOut() {
     items.push_back({buffer.bytes, buffer.first, buffer.last});
     owners.push_back(&buffer);
   }
-  const ArenaLayout arena = layOutArena(items);
+  const ArenaLayout arena = layOutArena(items, m_alignment);
   for (std::size_t k = 0; k < owners.size(); ++k) owners[k]->offset = arena.offsets[k];
   extent.shared = arena.bytes;
   return extent;

@@ -41,7 +41,9 @@ class BufferPlan {
     std::size_t offset = 0;  // bytes within the buffer
   };
 
-  explicit BufferPlan(const Program& program) : m_program(program), m_versions(program.tensors.size()) {}
+  // `alignment`: every buffer begins at a multiple of it, wherever memory does; a power of two.
+  BufferPlan(const Program& program, std::size_t alignment)
+      : m_program(program), m_alignment(alignment), m_versions(program.tensors.size()) {}
   BufferPlan(const BufferPlan&) = delete;
   BufferPlan& operator=(const BufferPlan&) = delete;
 
@@ -112,6 +114,7 @@ class BufferPlan {
   }
 
   const Program& m_program;
+  std::size_t m_alignment;
   int m_now = 0;
   std::deque<Buffer> m_buffers;
   std::vector<std::vector<Version>> m_versions;   // by tensor

@@ -48,7 +48,11 @@ template <class T>
 __global__ void __launch_bounds__(256) addBias(AddBiasArguments a) {
   T* const y = static_cast<T*>(a.y);
   for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid()) {
-    const float sum = toFloat(y[i]) + (a.bias == nullptr ? 0.0f : a.bias[i % a.columns]);
+    float sum = toFloat(y[i]);
+    if (a.biasAsY)
+      sum += toFloat(static_cast<const T*>(a.bias)[i % a.columns]);
+    else if (a.bias != nullptr)
+      sum += static_cast<const float*>(a.bias)[i % a.columns];
     y[i] = fromFloat<T>(a.relu && sum < 0 ? 0.0f : sum);  // so written, a NaN stays one
   }
 }

@@ -17,8 +17,9 @@ struct ColumnSumArguments {
 
 // y[r][c] = y[r][c] + bias[c], then as a ReLU if asked for.
 struct AddBiasArguments {
-  void* y = nullptr;            // rows x columns
-  const float* bias = nullptr;  // null: 0
+  void* y = nullptr;           // rows x columns
+  const void* bias = nullptr;  // in f32; null: 0
+  bool biasAsY = false;        // it is in T
   std::int64_t count = 0, columns = 0;
   bool relu = false;
 };

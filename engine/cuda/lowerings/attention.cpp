@@ -73,7 +73,7 @@ void lowerAttentionGradient(Plan& plan, const Operation& operation) {
 LoweringRows attentionRows() {
   static const LoweringRow rows[] = {
       {"attention", lowerAttention, {}, {{0, 1, 2}, true}, nullptr, StageKind::attention},
-      {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, true}, nullptr, StageKind::attention},
+      {"attention_gradient", lowerAttentionGradient, {}, {{0, 1, 2, 3, 5}, 3}, nullptr, StageKind::attention},
   };
   return rows;
 }

@@ -31,6 +31,8 @@ std::shared_ptr<const DnnPlan> attentionPlan(Plan& plan, const Heads& h) {
   if (plan.factors() == DataType::f32 || h.causal) return nullptr;
   try {
     return plan.device().plan(attentionGraph(h, plan.factors()), kWorkspaceLimit);
+  } catch (const DeviceLost&) {
+    throw;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::device) throw;
     return nullptr;

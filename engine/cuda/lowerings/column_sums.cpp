@@ -49,7 +49,7 @@ void emitAddBias(Plan& plan, const Operand& y, std::int64_t rows, std::int64_t c
   AddBiasArguments arguments{.count = rows * columns, .columns = columns, .relu = relu};
   plan.kernel(named("add_bias", y.type), overElements(arguments.count, 4), {y, bias}, {y}, [=]() mutable {
     arguments.y = y.address();
-    arguments.bias = bias.address<const float>();
+    arguments.bias = bias.address();
     return arguments;
   });
 }

@@ -111,6 +111,8 @@ std::vector<Planned> planOf(Plan& plan, const Convolution& convolution, std::ini
     if (std::any_of(found.begin(), found.end(), [&](const Planned& known) { return known.as == one; })) continue;
     try {
       found.push_back({plan.device().plan(convolution.graph(one.to, one.joined), kWorkspaceLimit), one});
+    } catch (const DeviceLost&) {
+      throw;
     } catch (Error& error) {
       if (error.code() == ErrorCode::device && (!found.empty() || &one != attempts.end() - 1)) continue;
       error.addContext(convolution.toString());

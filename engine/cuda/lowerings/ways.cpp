@@ -21,6 +21,7 @@ class TimedWays final : public Engines {
   double seconds(const Engine& engine) override {
     return m_plan.secondsOf(m_ways[static_cast<std::size_t>(engine.place)].emit, m_timing);
   }
+  void expectDevice() override { m_plan.device().synchronise(Stream::compute); }
 
  private:
   Plan& m_plan;

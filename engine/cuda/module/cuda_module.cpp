@@ -267,7 +267,9 @@ int endCapture(void* device, int stream, void** graph) {
     cudaGraph_t captured = nullptr;
     check(cudaStreamEndCapture(gpu.stream(stream), &captured), "cudaStreamEndCapture");
     cudaGraphExec_t made = nullptr;
-    const cudaError_t code = cudaGraphInstantiate(&made, captured, 0);
+    // Each kernel keeps the priority of the stream that it was captured in: else exchanges between ranks would lose
+    // theirs to the stream that the graph is launched in.
+    const cudaError_t code = cudaGraphInstantiate(&made, captured, cudaGraphInstantiateFlagUseNodePriority);
     cudaGraphDestroy(captured);
     check(code, "cudaGraphInstantiate");
     *graph = made;

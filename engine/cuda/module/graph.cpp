@@ -355,20 +355,20 @@ void runPlan(Gpu& gpu, cudaStream_t stream, void* plan, const std::int64_t* ids,
 }
 
 double timePlan(Gpu& gpu, void* plan, const LoomDnnGraph& graph) {
+  const cudaStream_t stream = gpu.stream(static_cast<int>(Stream::compute));
   std::vector<std::unique_ptr<TrialMemory>> blocks;
   std::vector<std::int64_t> ids;
   std::vector<void*> addresses;
   for (int i = 0; i < graph.tensorCount; ++i) {
     const LoomDnnTensor& one = graph.tensors[i];
     if (one.isVirtual != 0) continue;
-    blocks.push_back(std::make_unique<TrialMemory>(static_cast<std::size_t>(bytesOf(one))));
+    blocks.push_back(std::make_unique<TrialMemory>(static_cast<std::size_t>(bytesOf(one)), stream));
     ids.push_back(one.id);
     addresses.push_back(blocks.back()->get());
   }
   std::int64_t room = 0;
   static_cast<ExecutionPlan*>(plan)->plan->read(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &room);
-  const TrialMemory workspace(static_cast<std::size_t>(room));
-  const cudaStream_t stream = gpu.stream(static_cast<int>(Stream::compute));
+  const TrialMemory workspace(static_cast<std::size_t>(room), stream);
   return secondsOf(stream, [&] {
     runPlan(gpu, stream, plan, ids.data(), addresses.data(), static_cast<int>(ids.size()), workspace.get());
   });

@@ -85,18 +85,21 @@ void choose(Gpu& gpu, PlannedMatmul& made, const MatmulCall& p) {
   };
   int count = 0;
   cublasLtMatmulHeuristicResult_t found[kMostAlgorithms] = {};
+  cublasStatus_t answer = CUBLAS_STATUS_SUCCESS;
   try {
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(p.workspaceBytes));
-    // Parts of a sum are added up in f32, never in 16 bits.
-    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-           static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignmentOf(p.a));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignmentOf(p.b));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignmentOf(p.c));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignmentOf(p.c));
-    check(cublasLtMatmulAlgoGetHeuristic(gpu.blas, made.operation, made.a, made.b, made.c, made.c, preference,
-                                         kMostAlgorithms, found, &count),
-          "cublasLtMatmulAlgoGetHeuristic for " + describe(p));
+    // Parts of a sum are added up in f32, never in 16 bits; or there are none.
+    for (const auto scheme : {CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, CUBLASLT_REDUCTION_SCHEME_NONE}) {
+      prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(scheme));
+      answer = cublasLtMatmulAlgoGetHeuristic(gpu.blas, made.operation, made.a, made.b, made.c, made.c, preference,
+                                              kMostAlgorithms, found, &count);
+      if (answer == CUBLAS_STATUS_SUCCESS && count > 0) break;
+    }
+    check(answer, "cublasLtMatmulAlgoGetHeuristic for " + describe(p));
   } catch (...) {
     cublasLtMatmulPreferenceDestroy(preference);
     throw;
@@ -176,8 +179,8 @@ int productEngines(Gpu& gpu, const MatmulCall& call, int most, LoomProductEngine
 double timeProduct(Gpu& gpu, const MatmulCall& call, int engine) {
   const PlannedMatmul& plan = planned(gpu, call);
   const std::int64_t elements = (call.batch - 1) * call.strideC + (call.n - 1) * call.ldc + call.m;
-  const TrialMemory result(static_cast<std::size_t>(elements) * bytesOf(call.result));
   const cudaStream_t stream = gpu.stream(static_cast<int>(Stream::compute));
+  const TrialMemory result(static_cast<std::size_t>(elements) * bytesOf(call.result), stream);
   return secondsOf(stream, [&] { multiplyInto(gpu, stream, plan, call, engine, result.get()); });
 }
 

@@ -14,6 +14,7 @@
 #include "engine/base/files.h"
 #include "engine/base/json.h"
 #include "engine/cuda/call_keys.h"
+#include "engine/cuda/device.h"
 
 namespace loom::cuda {
 namespace {
@@ -38,11 +39,17 @@ class FakeEngines final : public Engines {
     timed.push_back(engine.place);
     const double seconds = m_seconds.at(static_cast<std::size_t>(engine.place));
     if (seconds < 0) throwError(ErrorCode::device, "there is no memory for it");
+    lost = engine.place == breaksDevice;
+    if (lost) throwError(ErrorCode::device, "an illegal memory access was encountered");
     return seconds;
+  }
+  void expectDevice() override {
+    if (lost) throwError(ErrorCode::device, "the context is gone");
   }
   std::vector<int> asked, timed;
   std::set<int> cannotBeMade;
-  int number = 10;
+  int number = 10, breaksDevice = -1;
+  bool lost = false;
 
  private:
   std::vector<double> m_seconds;
@@ -166,6 +173,23 @@ TEST_F(CudaEngineChoice, GoesOnWhereNothingCanBeKept) {
   EXPECT_EQ(one.choose("a graph", engines).place, 1);
   EXPECT_EQ(one.choose("b", engines).place, 1);
   EXPECT_THAT(m_warnings, ElementsAre(HasSubstr("cannot be kept")));
+}
+
+// Whatever is asked of the device next would be blamed.
+TEST_F(CudaEngineChoice, AnEngineThatBreaksTheDeviceIsNamed) {
+  EngineChoice one = choice();
+  FakeEngines engines({2e-3, 3e-3, 1e-3});
+  engines.breaksDevice = 1;
+  try {
+    one.choose("a graph", engines);
+    FAIL() << "it goes on";
+  } catch (const DeviceLost& error) {
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    for (const char* part : {"'engine 11'", "for a graph", "illegal memory access", "the context is gone"})
+      EXPECT_THAT(error.what(), HasSubstr(part));
+  }
+  EXPECT_THAT(engines.timed, ElementsAre(0, 1));
+  EXPECT_FALSE(std::filesystem::exists(file())) << "nothing was learnt";
 }
 
 // What two calls that compute differently have in common would be one's engine for the other.

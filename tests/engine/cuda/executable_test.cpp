@@ -115,6 +115,36 @@ TEST(CudaExecutable, AStepFromTheGraphIsTheSameAsAFirstOne) {
 }
 
 // The host runs ahead by as much as it may; nothing of a step is overwritten by the next.
+TEST(CudaExecutable, ADeviceThatCapturesNothingIsAskedForEachCall) {
+  const Program program = networks::smallCnn(3);
+  Machine apart(program, {.captures = false}), replayed(program);
+  for (int k = 0; k < 3; ++k) {
+    begin(*apart.executable, k);
+    begin(*replayed.executable, k);
+    EXPECT_EQ(apart.outcome(), replayed.outcome()) << "step " << k;
+  }
+  EXPECT_EQ(apart.device->launches(), 0);
+  EXPECT_EQ(replayed.device->launches(), 2);
+}
+
+// Beside a tensor that is larger than they are, and a multiple of 64 bytes alone: the fake refuses workspaces that are
+// not aligned as cuBLASLt demands, and which small networks do not have.
+TEST(CudaExecutable, WorkspacesAreAlignedAsLibrariesDemand) {
+  ProgramBuilder builder(1, 1, false);
+  const TensorId wide = builder.input("wide", {1, (1 << 18) + 16}, DataType::f32);
+  const TensorId x = builder.input("x", {3, 5}, DataType::f32);
+  const TensorId weight = builder.parameter({.name = "w", .shape = {5, 4}});
+  const TensorId early = builder.add("unary", {wide}, {{"function", std::string("exp")}});
+  builder.result("y", "output", builder.add("matmul", {x, weight}));
+  builder.result("late", "output", builder.add("reduce", {early}, {{"function", std::string("sum")}}));
+  const Program program = builder.take();
+  Machine machine(program, {.checkedCalls = 0});
+  machine.executable->run({});
+  std::vector<float> y(12);
+  machine.executable->readResult("y", y);
+  EXPECT_TRUE(std::isfinite(y[0]));
+}
+
 TEST(CudaExecutable, StepsThatNobodyWaitsForDoNotDisturbEachOther) {
   const Program program = networks::perceptron(3);
   Machine fresh(program);

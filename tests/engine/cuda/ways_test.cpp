@@ -245,5 +245,35 @@ TEST_F(CudaWays, WhatCannotBeTriedIsPassedOver) {
   }
 }
 
+// Not so a way that breaks the device: it is named, and nothing else is tried.
+TEST_F(CudaWays, AWayThatBreaksTheDeviceIsNamed) {
+  for (const bool inTheTimedLaunch : {false, true}) {
+    std::shared_ptr<fake::FakeDevice> device;
+    EngineChoice choice("a device", {.times = true, .file = m_folder / "engines.json"});
+    const Device::Timing timing{choice, [&](const Graph& graph) {
+                                  if (inTheTimedLaunch) device->failCall(1);
+                                  device->launch(graph, Stream::compute);
+                                  device->synchronise(Stream::compute);
+                                  return 1.0;
+                                }};
+    device = std::make_shared<fake::FakeDevice>(fake::FakeOptions{.timing = &timing});
+    const auto backend = makeCudaBackend(device);
+    const Program program = networks::smallCnn(2);
+    ParameterStore store(11, backend->makeMemory());
+    store.ensure(program.parameters);
+    device->synchronise(Stream::compute);
+    if (!inTheTimedLaunch) device->failCall(3);  // of the first that are tried
+    try {
+      backend->compile(program, store, {});
+      FAIL() << "it goes on";
+    } catch (const Error& error) {
+      EXPECT_NE(dynamic_cast<const DeviceLost*>(&error), nullptr) << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("the GPU was lost while engine '"));
+      EXPECT_THAT(error.what(), HasSubstr("an illegal memory access"));
+    }
+    device->takeFault();
+  }
+}
+
 }  // namespace
 }  // namespace loom::cuda

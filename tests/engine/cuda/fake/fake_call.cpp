@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "engine/cuda/device.h"
 #include "engine/cuda/kernels/kernel_tables.h"
 #include "tests/engine/cuda/fake/interpreters.h"
 
@@ -33,6 +34,15 @@ void overwriteEnds(std::byte* workspace, std::size_t bytes) {
   std::memset(workspace + bytes - end, 0x5b, end);
 }
 
+// As cuBLASLt demands of its own.
+void expectWorkspace(const std::byte* workspace, std::size_t bytes, const std::string& who) {
+  if (bytes == 0) return;
+  if (workspace == nullptr) throwError(ErrorCode::internal, "{} lacks its workspace", who);
+  if (const auto at = reinterpret_cast<std::uintptr_t>(workspace); at % kMemoryAlignment != 0)
+    throwError(ErrorCode::internal, "{}: its workspace lies {} bytes behind a multiple of {}", who,
+               at % kMemoryAlignment, kMemoryAlignment);
+}
+
 struct Runner {
   const emulator::Run& how;
 
@@ -40,14 +50,13 @@ struct Runner {
     findKernel(call.kernel)->start(call.launch, call.arguments.data(), const_cast<emulator::Run*>(&how));
   }
   void operator()(const MatmulCall& call) const {
+    expectWorkspace(call.workspace, call.workspaceBytes, how.kernel);
     overwriteEnds(call.workspace, call.workspaceBytes);
     interpret(call);
   }
   void operator()(const DnnCall& call) const {
-    if (call.plan->workspaceBytes != 0) {
-      if (call.workspace == nullptr) throwError(ErrorCode::internal, "{} lacks its workspace", how.kernel);
-      overwriteEnds(call.workspace, call.plan->workspaceBytes);
-    }
+    expectWorkspace(call.workspace, call.plan->workspaceBytes, how.kernel);
+    overwriteEnds(call.workspace, call.plan->workspaceBytes);
     interpret(call);
   }
   void operator()(const FillCall& call) const { std::memset(call.to, call.value, call.bytes); }
@@ -62,24 +71,6 @@ struct Runner {
 };
 
 }  // namespace
-
-std::string nameOf(const Call& call) {
-  struct {
-    std::string operator()(const KernelCall& one) const { return fmt::format("kernel '{}'", one.kernel); }
-    std::string operator()(const MatmulCall& one) const {
-      return fmt::format("product {} x {} x {}", one.m, one.n, one.k);
-    }
-    std::string operator()(const DnnCall& one) const { return fmt::format("graph '{}'", one.plan->name); }
-    std::string operator()(const FillCall& one) const { return fmt::format("fill of {} bytes", one.bytes); }
-    std::string operator()(const CopyCall& one) const { return fmt::format("copy of {} bytes", one.bytes); }
-    std::string operator()(const CollectiveCall& one) const {
-      std::size_t bytes = 0;
-      for (const auto& part : one.what.parts) bytes += part.bytes;
-      return fmt::format("{} of {} bytes", toString(one.what.kind), bytes);
-    }
-  } const name;
-  return std::visit(name, call);
-}
 
 void expectKernel(const KernelCall& call) {
   const KernelRow* const row = findKernel(call.kernel);

@@ -8,8 +8,6 @@
 
 namespace loom::cuda::fake {
 
-// "kernel 'softmax.f32'", "product 3 x 4 x 5"; for messages.
-std::string nameOf(const Call& call);
 // Throws Error(internal) where no kernel has this name, or its arguments are of another size.
 void expectKernel(const KernelCall& call);
 // To its end, by the emulator, as `how` says, or by an interpreter. Workspaces are overwritten.

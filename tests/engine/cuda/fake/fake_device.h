@@ -7,6 +7,7 @@
 // - pinned memory that changes before its upload ran (a download's is spoilt until it ran);
 // - in a capture, what no capture allows: allocation, synchronisation, a kernel never started before, a stream that
 //   does not come back;
+// - a library's workspace that is not aligned as it must be;
 // - kernels that depend on the order of threads (emulator.h), or are not there.
 // Exchanges between ranks run once, in turn; whoever stands for the ranks is told, in place of a stream's handle, the
 // number of the graph that the exchange is part of (FakeLaunch).
@@ -36,6 +37,7 @@ struct FakeOptions {
   std::function<bool(const DnnGraph&)> refuses;  // graphs that this device has no engine for; null: none
   int checkedCalls = -1;  // so many of the first run twice and checked byte by byte, others once; -1: all
   const Device::Timing* timing = nullptr;  // of ways to compute the same
+  bool captures = true;                    // false: as a device that is asked for each call by itself
   bool computes = true;                    // false: calls are looked at and leave memory as it is
   emulator::Barriers* barriers = nullptr;  // that kernels meet at, or pass by
 };
@@ -63,6 +65,7 @@ class FakeDevice final : public Device {
   void launch(const Graph& graph, Stream stream) override;
   std::shared_ptr<const DnnPlan> plan(const DnnGraph& graph, std::size_t workspaceLimit) override;
   const Timing* timing() override { return m_options.timing; }
+  bool captures() const override { return m_options.captures; }
 
   // --- For tests.
   // The n-th from now fails with Error(device), once; a call does when it runs, and the device is lost then.
