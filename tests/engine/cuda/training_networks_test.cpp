@@ -1,14 +1,14 @@
-// Networks of every kind, trained for 50 steps on the fake device beside the CPU: the same losses; a run that was
-// stopped equals one that never was; checkpoints go on on the other machine.
+// Networks of every kind, trained for 50 steps on a device beside the CPU: the same losses; a run that was stopped
+// equals one that never was; checkpoints go on on the other machine; 16 bits stay within their own distance. On the
+// fake device here, on a real one in tests/gpu/cuda (trained_device.h).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <sstream>
 
-#include "engine/cuda/cuda_backend.h"
 #include "engine/run/control.h"
-#include "tests/engine/cuda/fake/fake_device.h"
+#include "tests/engine/cuda/trained_device.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -119,13 +119,13 @@ class CudaNetworkTraining : public testing::TestWithParam<Net> {
     m_workshop.write("rows.csv", rowsOf(GetParam(), 60));  // batches of 8, and one of 4
   }
 
-  // On a fake device of its own; its first calls byte by byte.
-  static std::unique_ptr<Backend> fakeBackend(int checkedCalls = 0) {
-    return makeCudaBackend(
-        std::make_shared<cuda::fake::FakeDevice>(cuda::fake::FakeOptions{.checkedCalls = checkedCalls}));
+  void SetUp() override {
+    if (const std::string reason = cuda::lackingTrainedDevice(); !reason.empty()) GTEST_SKIP() << reason;
   }
-  Workshop::Run train(const std::string& run, Backend& backend) const {
-    return m_workshop.train(m_project, run, {.backend = &backend});
+  Workshop::Run train(const std::string& run, Backend& backend, const Json& settings = Json::object()) const {
+    Json project = m_project;
+    project["training"].update(settings);
+    return m_workshop.train(project, run, {.backend = &backend});
   }
   // A run of so many steps on one machine that goes on to the end on another.
   Workshop::Run trainInParts(const std::string& run, Backend& first, int steps, Backend& second) const {
@@ -152,18 +152,38 @@ class CudaNetworkTraining : public testing::TestWithParam<Net> {
 };
 
 TEST_P(CudaNetworkTraining, IsThatOfTheCpuWhereverItGoesOn) {
-  const auto fake = fakeBackend(150);
-  const auto cpu = train("cpu", cpuBackend()), whole = train("fake", *fake);
+  const auto device = cuda::trainedBackend(150);
+  const auto cpu = train("cpu", cpuBackend()), whole = train("device", *device);
   expectNear(whole, cpu, "whole");
   const auto losses = cpu.series("epoch", "loss");
   EXPECT_LT(losses.back(), kSteps < 50 ? losses.front() + 0.1 : 0.7 * losses.front()) << "it learns";
 
   const int half = kSteps / 2 + 1;
-  const auto resumed = trainInParts("resumed", *fakeBackend(), half, *fakeBackend());
+  const auto resumed = trainInParts("resumed", *cuda::trainedBackend(), half, *cuda::trainedBackend());
   EXPECT_EQ(resumed.series("step", "loss"), whole.series("step", "loss")) << "as if it had never stopped";
   EXPECT_EQ(resumed.tensors(), whole.tensors());
-  expectNear(trainInParts("to_cpu", *fakeBackend(), half, cpuBackend()), cpu, "from the fake device to the CPU");
-  expectNear(trainInParts("to_fake", cpuBackend(), half, *fakeBackend()), cpu, "from the CPU to the fake device");
+  expectNear(trainInParts("to_cpu", *cuda::trainedBackend(), half, cpuBackend()), cpu, "from the device to the CPU");
+  expectNear(trainInParts("to_device", cpuBackend(), half, *cuda::trainedBackend()), cpu, "from the CPU to the device");
+}
+
+// As far from f32 as the CPU's own bf16 is, which rounds in other places; f16, with a scale that follows the gradients,
+// is nearer. It learns in either.
+TEST_P(CudaNetworkTraining, SixteenBitsStayWithinTheirOwnDistance) {
+  const int steps = std::min(kSteps, cuda::trainedSteps());
+  const auto lossesOf = [&](const std::string& run, Backend& backend, const char* precision) {
+    const auto losses = train(run, backend, {{"precision", precision}, {"max_steps", steps}}).series("step", "loss");
+    EXPECT_EQ(losses.size(), static_cast<std::size_t>(steps)) << run;
+    return losses;
+  };
+  const auto furthest = [](const std::vector<double>& a, const std::vector<double>& b) {
+    double most = 0;
+    for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) most = std::max(most, std::abs(a[k] - b[k]));
+    return most;
+  };
+  const auto exact = lossesOf("f32", cpuBackend(), "f32"), rounded = lossesOf("cpu-bf16", cpuBackend(), "bf16");
+  const double own = furthest(rounded, exact);
+  EXPECT_LT(furthest(lossesOf("bf16", *cuda::trainedBackend(), "bf16"), exact), 3 * own + 0.02);
+  EXPECT_LT(furthest(lossesOf("f16", *cuda::trainedBackend(), "f16"), exact), own + 0.02);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaNetworkTraining, testing::ValuesIn(kNets),

@@ -1,4 +1,5 @@
-// Two ranks with a GPU each, over NCCL on their streams, beside one rank on the CPU. Started by mpiexec.
+// Two ranks with a GPU each, over NCCL on their streams, and two that share one, through the host, beside one rank on
+// the CPU. Started by mpiexec.
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
@@ -53,6 +54,21 @@ TEST_P(GpuRanks, TrainWhatTheCpuTrains) {
                                  return openNcclStreams(all, here);
                                }});
   EXPECT_EQ(streams, 1);
+  if (rank() != 0) return;
+  settings["virtual_ranks"] = std::string(GetParam()) == "synchronised" ? 0 : world().size();
+  expectNear(outcomeOf(run), onCpu(shared, projectOf(settings), "alone"));
+}
+
+// NCCL refuses two ranks on one GPU: what they exchange goes through the host.
+TEST_P(GpuRanks, ThatShareAGpuTrainWhatTheCpuTrains) {
+  const std::string missing = faultOf([] { cuda::openCudaDevice(0); });
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  const Shared shared(std::string("shared-") + GetParam());
+  Json settings = {{"batch_statistics", GetParam()}};
+  const auto backend = makeCudaBackend(cuda::openCudaDevice(0));
+  shared.make("together");
+  const Workshop::Run run =
+      shared.workshop().train(projectOf(settings), "together", {.backend = backend.get(), .communicator = &world()});
   if (rank() != 0) return;
   settings["virtual_ranks"] = std::string(GetParam()) == "synchronised" ? 0 : world().size();
   expectNear(outcomeOf(run), onCpu(shared, projectOf(settings), "alone"));
