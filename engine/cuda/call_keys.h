@@ -68,7 +68,7 @@ inline std::string keyOf(const MatmulCall& p) {
   const auto put = [&key](const auto&... parts) { (keys::put(key, parts), ...); };
   put(p.factors, p.result, p.tf32, p.transposeA, p.transposeB, static_cast<std::int64_t>(p.epilogue), p.m, p.n, p.k,
       p.lda, p.ldb, p.ldc, p.batch, p.strideA, p.strideB, p.strideC, p.beta != 0, alignmentOf(p.a), alignmentOf(p.b),
-      alignmentOf(p.c), static_cast<std::int64_t>(p.workspaceBytes));
+      alignmentOf(p.c), alignmentOf(p.addend != nullptr ? p.addend : p.c), static_cast<std::int64_t>(p.workspaceBytes));
   return key;
 }
 

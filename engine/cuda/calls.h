@@ -28,8 +28,9 @@ struct KernelCall {
   std::vector<std::byte> arguments;  // one plain struct, passed by value
 };
 
-// c = epilogue(alpha op(a) op(b) + beta c), in cuBLASLt's terms: all matrices are column-major, so a row-major product
-// is the product of the transposes with m and n exchanged. op(a) is m x k, op(b) is k x n, c is m x n. Sums in f32.
+// c = epilogue(alpha op(a) op(b) + beta addend), in cuBLASLt's terms: all matrices are column-major, so a row-major
+// product is the product of the transposes with m and n exchanged. op(a) is m x k, op(b) is k x n, c is m x n. Sums in
+// f32.
 struct MatmulCall {
   enum class Epilogue { none, bias, relu, biasRelu };
   std::int64_t m = 0, n = 0, k = 0;
@@ -42,6 +43,7 @@ struct MatmulCall {
   float alpha = 1, beta = 0;
   Epilogue epilogue = Epilogue::none;
   const std::byte *a = nullptr, *b = nullptr, *bias = nullptr;  // bias: m numbers in c's type, along the columns
+  const std::byte* addend = nullptr;                            // as c in all; null: c itself
   std::byte* c = nullptr;
   std::byte* workspace = nullptr;
   std::size_t workspaceBytes = 0;

@@ -240,6 +240,7 @@ class ModuleDevice final : public Device {
     some.a += first * all.strideA * factor;
     some.b += first * all.strideB * factor;
     some.c += first * all.strideC * result;
+    if (some.addend != nullptr) some.addend += first * all.strideC * result;
     return some;
   }
   static MatmulCall withoutEpilogue(const MatmulCall& call) {

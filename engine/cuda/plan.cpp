@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "engine/cuda/kernels/convert.h"
 
 namespace loom::cuda {
 namespace {
@@ -23,6 +22,11 @@ Plan::Plan(const Program& program, ParameterStore& store, Device& device, const 
       m_tf32(options.tf32),
       m_fusion(planFusion(program, [&program](const Operation& one) { return joinsOf(program, one); })),
       m_buffers(program, kMemoryAlignment) {
+  m_changed.resize(m_program.tensors.size());
+  for (const Operation& operation : m_program.operations)
+    for (const int input : updatedInputs(*operation.op, operation.inputs.size(), operation.attributes))
+      if (const TensorId id = operation.inputs[static_cast<std::size_t>(input)]; id != kNoTensor)
+        m_changed[static_cast<std::size_t>(id)] = true;
   prepareTensors();
   if (m_program.training)
     for (const NamedResult& result : m_program.results)
@@ -141,19 +145,29 @@ Operand Plan::read(TensorId id, const Layout& asked, DataType type) {
   Operand to = operand(made);
   to.bytes = wanted;
   const ConvertArguments plan = convertArguments(shape(id), source.layout, source.type, layout, type);
+  ++m_conversions;
+  if (isSteadyWeight(id)) {
+    m_weights.push_back({plan, source, to, made.buffer});
+    return to;
+  }
   kernel("convert", overElements(plan.count, plan.packed ? kConvertPack : 1), {from}, {to}, [plan, from, to] {
     ConvertArguments arguments = plan;
     arguments.from = from.address<>();
     arguments.to = to.address<>();
     return arguments;
   });
-  ++m_conversions;
   return to;
 }
 
-Operand Plan::write(TensorId id, const Layout& layout) {
-  const std::size_t bytes = bytesIn(shape(id), tensor(id).type);
-  const BufferPlan::Version made{layout, tensor(id).type, m_buffers.make(bytes)};
+// A weight is what the store holds throughout the step, unless the program itself changes it.
+bool Plan::isSteadyWeight(TensorId id) const {
+  return tensor(id).role == TensorRole::parameter && !m_changed[static_cast<std::size_t>(id)] &&
+         m_buffers.versions(id).front().type == DataType::f32;
+}
+
+Operand Plan::write(TensorId id, const Layout& layout, DataType type) {
+  const std::size_t bytes = bytesIn(shape(id), type);
+  const BufferPlan::Version made{layout, type, m_buffers.make(bytes)};
   m_buffers.versions(id).assign(1, made);
   if (tensor(id).role == TensorRole::parameterGradient) m_undelivered.push_back(id);
   Operand to = operand(made);
@@ -204,8 +218,7 @@ void Plan::stage(Stage stage) {
   const auto now = static_cast<std::size_t>(m_buffers.now());
   const bool inside = now < m_program.operations.size();  // behind the last one, results are converted
   if (stage.op.empty())
-    stage.op = !inside || stage.kernel == "convert" || stage.kernel == "deliver" ? stage.kernel
-                                                                                 : m_program.operations[now].op->name;
+    stage.op = !inside || stage.kernel == "convert" ? stage.kernel : m_program.operations[now].op->name;
   if (inside && stage.kind == StageKind::memory) stage.kind = kindOf(stage.op);
   m_stages.push_back(std::move(stage));
 }
@@ -219,19 +232,6 @@ void Plan::fill(const Operand& what, unsigned char value) {
 void Plan::guard(TensorId input, std::function<void(std::span<const std::byte>)> check) {
   if (!isInput(input)) throwError(ErrorCode::internal, "'{}' is no input, and cannot be checked", tensor(input).name);
   m_guards.push_back({input, std::move(check)});
-}
-
-// What the store holds is overwritten or, in a later pass of the same step, added to: the step's words say which, so
-// that a captured step serves both.
-void Plan::deliver(TensorId id) {
-  const Operand from = read(id, plainLayout(shape(id).rank()), DataType::f32);
-  const std::int64_t count = shape(id).elements();
-  const Operand target = inStore(id), words = deliveryWords(), guard = lossGuard();
-  // Only what is added to is read.
-  kernel("deliver", overElements(count), {from, words, guard, target.moving(0)}, {target}, [=] {
-    return DeliverArguments{from.address<const float>(), target.address<float>(), words.address<const DeliveryWords>(),
-                            count, guard.address<const float>()};
-  });
 }
 
 // Of the losses so far; empty where there was none.
@@ -271,6 +271,7 @@ void Plan::lowerAll() {
     m_buffers.setNow(static_cast<int>(i));
     const Operation& operation = m_program.operations[i];
     if (fused().skip) continue;
+    if (operation.op->communicates || isDeliveryDue()) deliverPending();  // ranks exchange what the store holds
     try {
       const Lowering lower = findLowering(operation.op->name);
       if (lower == nullptr)
@@ -284,11 +285,13 @@ void Plan::lowerAll() {
     }
   }
   m_buffers.setNow(static_cast<int>(m_program.operations.size()));
+  deliverPending();
   for (const NamedResult& result : m_program.results) {
     read(result.tensor);
     m_buffers.keepBehind(
         m_buffers.find(result.tensor, plainLayout(shape(result.tensor).rank()), tensor(result.tensor).type)->buffer);
   }
+  convertWeights();
 }
 
 void Stage::settle() {

@@ -12,6 +12,7 @@
 
 #include "engine/cuda/calls.h"
 #include "engine/cuda/device.h"
+#include "engine/cuda/kernels/convert.h"
 #include "engine/passes/fusion.h"
 #include "engine/passes/precision.h"
 #include "engine/program/backend.h"
@@ -89,6 +90,7 @@ class Plan {
   Collectives* collectives() const { return m_collectives; }  // null: a group of one
   const std::string& origin() const;
   const FusedOutput& fused() const { return m_fusion.outputs[static_cast<std::size_t>(m_buffers.now())]; }
+  const FusedOutput& fusedOf(std::size_t operation) const { return m_fusion.outputs[operation]; }
   // Whether anything reads this output: gradients that nobody asked for are not computed.
   bool wanted(TensorId id) const;
 
@@ -103,8 +105,10 @@ class Plan {
     return read(id, layout, id == kNoTensor ? DataType::f32 : tensor(id).type);
   }
   Operand read(TensorId id) { return read(id, id == kNoTensor ? Layout{} : plainLayout(shape(id).rank())); }
-  // Room for a result in the tensor's own type. A parameter's gradient is delivered to the store behind the operation.
-  Operand write(TensorId id, const Layout& layout);
+  // Room for a result in the tensor's own type, or in another. A parameter's gradient is delivered to the store behind
+  // the operation, several of them at once.
+  Operand write(TensorId id, const Layout& layout, DataType type);
+  Operand write(TensorId id, const Layout& layout) { return write(id, layout, tensor(id).type); }
   Operand write(TensorId id) { return write(id, plainLayout(shape(id).rank())); }
   // `to` is `from` seen with another shape or order of axes: no copy.
   void alias(TensorId to, const Layout& layout, TensorId from, const Layout& fromLayout);
@@ -191,6 +195,11 @@ class Plan {
   Operand lossGuard();
   Operand operand(const BufferPlan::Version& version);
   void deliver(TensorId id);
+  bool isDeliveryDue() const;
+  void deliverPending();
+  void convertWeights();
+  void ofManyLayers(const char* op);
+  bool isSteadyWeight(TensorId id) const;
 
   const Program& m_program;
   ParameterStore& m_store;
@@ -203,6 +212,22 @@ class Plan {
   int m_fed = -1, m_landing = -1;  // buffers
   std::size_t m_fedBytes = 0, m_scalarsAt = 0;
   std::vector<TensorId> m_undelivered;
+  // Gradients that are computed and not yet delivered; weights that are converted before the first operation.
+  struct Moved {
+    ConvertArguments how;
+    BufferPlan::Version from;
+    Operand to;
+    int buffer = -1;  // of `to`; -1: it is the store's
+  };
+  struct MovedTable {
+    Operand tensors, pieces;
+    Launch launch;
+    std::vector<Operand> reads;  // what is moved, and the tables
+  };
+  MovedTable tableOf(const std::vector<Moved>& moved);
+  std::vector<Moved> m_pending, m_weights;
+  std::size_t m_pendingBytes = 0;
+  std::vector<bool> m_changed;        // by tensor: what the program changes in place
   std::vector<TensorId> m_unguarded;  // losses of a training that are not computed yet
   std::string m_guard;                // what those that are computed leave for deliver(), as shared() has it
   std::vector<std::pair<Operand, std::function<std::vector<std::byte>()>>> m_constants;

@@ -15,7 +15,8 @@ constexpr unsigned char kPattern = 0x2c;  // small finite numbers in every type
 
 double Plan::secondsOf(const std::function<void(Plan&)>& emit, const Device::Timing& timing) {
   BufferPlan::Mark mark = m_buffers.mark();
-  const std::size_t stages = m_stages.size(), constants = m_constants.size(), guards = m_guards.size();
+  const std::size_t stages = m_stages.size(), constants = m_constants.size(), guards = m_guards.size(),
+                    weights = m_weights.size(), undelivered = m_undelivered.size();
   const int conversions = m_conversions;
   std::map<std::byte* const*, std::unique_ptr<DeviceBlock>> blocks;
   const auto forget = [&] {
@@ -23,6 +24,8 @@ double Plan::secondsOf(const std::function<void(Plan&)>& emit, const Device::Tim
     m_stages.resize(stages);
     m_constants.resize(constants);
     m_guards.resize(guards);
+    m_weights.resize(weights);
+    m_undelivered.resize(undelivered);
     m_conversions = conversions;
     m_buffers.takeBack(std::move(mark));
   };

@@ -26,7 +26,7 @@ int BufferPlan::external(std::byte* address) {
 
 Ref<std::byte> BufferPlan::use(int index) {
   Buffer& buffer = at(index);
-  if (buffer.first < 0) buffer.first = m_now;
+  if (buffer.first < 0 || m_now < buffer.first) buffer.first = m_now;
   buffer.last = std::max(buffer.last, m_now);
   return {&buffer.address, 0};
 }

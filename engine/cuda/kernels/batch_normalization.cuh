@@ -26,7 +26,7 @@ __device__ __forceinline__ void momentsOf(const BatchMomentsArguments& a) {
   LOOM_SHARED(float, counts, kChannelThreads);
   LOOM_SHARED(float, means, kNumbers);
   LOOM_SHARED(float, squares, kNumbers);
-  const ChannelPart part = channelPart<kWidth>(a.view);
+  const ChannelPart part = channelPart<kWidth>(a.view, true);
   const T* const x = static_cast<const T*>(a.x) + part.channel;
   float count = 0, mean[kWidth] = {}, square[kWidth] = {};
   for (std::int64_t row = part.first; row < part.last; row += kRowsAhead * part.step) {
@@ -65,7 +65,7 @@ __device__ __forceinline__ void momentsOf(const BatchMomentsArguments& a) {
     counts[me] = mine + theirs;
   }
   if (threadIdx.y != 0 || part.channel >= a.view.channels) return;
-  float* const to = a.moments + 2 * blockIdx.y * a.view.channels + part.channel;
+  float* const to = a.moments + 2 * part.chunk * a.view.channels + part.channel;
   for (int i = 0; i < kWidth; ++i) {
     to[i] = means[i * kChannelThreads + me];
     to[a.view.channels + i] = squares[i * kChannelThreads + me];
@@ -88,12 +88,24 @@ __device__ __forceinline__ PartMoments<double> momentsOfChunks(const ChannelRows
   LOOM_SHARED(double, squares, 1024);
   const int me = static_cast<int>(threadIdx.y * 32 + threadIdx.x);
   PartMoments<double> all;
+  constexpr int kAhead = 8;  // chunks whose moments are under way while others are merged, one after another
   if (channel < view.channels)
-    for (int chunk = static_cast<int>(threadIdx.y); chunk < view.chunks; chunk += 32) {
-      const std::int64_t first = chunk * view.chunkRows, left = view.rows - first;
-      const float* const from = moments + 2 * chunk * view.channels + channel;
-      all = merged<double>(
-          all, {static_cast<double>(left < view.chunkRows ? left : view.chunkRows), from[0], from[view.channels]});
+    for (int begin = static_cast<int>(threadIdx.y); begin < view.chunks; begin += 32 * kAhead) {
+      float mean[kAhead] = {}, square[kAhead] = {};
+      for (int k = 0; k < kAhead; ++k) {
+        const int chunk = begin + 32 * k;
+        if (chunk >= view.chunks) continue;
+        const float* const from = moments + 2 * chunk * view.channels + channel;
+        mean[k] = from[0];
+        square[k] = from[view.channels];
+      }
+      for (int k = 0; k < kAhead; ++k) {
+        const int chunk = begin + 32 * k;
+        if (chunk >= view.chunks) continue;
+        const std::int64_t left = view.rows - chunk * view.chunkRows;
+        all = merged<double>(all,
+                             {static_cast<double>(left < view.chunkRows ? left : view.chunkRows), mean[k], square[k]});
+      }
     }
   counts[me] = all.count;
   means[me] = all.mean;
@@ -155,6 +167,11 @@ __global__ void __launch_bounds__(256) rankStatistics(RankStatisticsArguments a)
   storeStatistics(a, channel, all);
 }
 
+// One number of a channel; the same in every kernel, to the bit.
+__device__ __forceinline__ float normalised(float x, float mean, float scale, float beta) {
+  return fmaf(x - mean, scale, beta);
+}
+
 template <class T, int kWidth>
 __device__ __forceinline__ void normaliseAll(const NormaliseArguments& a) {
   const ChannelPart part = channelPart<kWidth>(a.view);
@@ -180,7 +197,7 @@ __device__ __forceinline__ void normaliseAll(const NormaliseArguments& a) {
       if (row + k * part.step >= part.last) continue;
       float out[kWidth];
       for (int i = 0; i < kWidth; ++i) {
-        out[i] = (toFloat(ahead[k].at[i]) - mean[i]) * scale[i] + beta[i];
+        out[i] = normalised(toFloat(ahead[k].at[i]), mean[i], scale[i], beta[i]);
         if (addend != nullptr) out[i] += toFloat(added[k].at[i]);
         if (a.relu) out[i] = out[i] < 0 ? 0 : out[i];  // so written, a NaN stays one
       }
@@ -197,12 +214,35 @@ __global__ void __launch_bounds__(kChannelThreads) normalise(NormaliseArguments 
     normaliseAll<T, 1>(a);
 }
 
+// Where the gradient counts behind the ReLU of a normalisation: where its output, `mask`, is positive. That is told by
+// x as well, which is read anyway, where the normalisation added nothing (`fromX`).
+template <class T, int kWidth>
+struct CountedGradient {
+  const T* mask;
+  bool fromX;
+  float scale[kWidth] = {}, beta[kWidth] = {};
+
+  __device__ __forceinline__ CountedGradient(const ReluOfNormalised& relu, std::int64_t channel, bool any)
+      : mask(relu.mask == nullptr ? nullptr : static_cast<const T*>(relu.mask) + channel), fromX(relu.fromX) {
+    if (!fromX || !any) return;
+    float inverse[kWidth];
+    loadOr(relu.gamma, channel, 1, scale);
+    loadOr(relu.beta, channel, 0, beta);
+    loadOr(relu.inverse, channel, 1, inverse);
+    for (int i = 0; i < kWidth; ++i) scale[i] *= inverse[i];
+  }
+  __device__ __forceinline__ bool counts(int i, float x, float mean, const Few<T, kWidth>& positive) const {
+    if (fromX) return toFloat(fromFloat<T>(normalised(x, mean, scale[i], beta[i]))) > 0;
+    return mask == nullptr || toFloat(positive.at[i]) > 0;
+  }
+};
+
 template <class T, int kWidth>
 __device__ __forceinline__ void gradientSumsOf(const BatchGradientSumsArguments& a) {
   const ChannelPart part = channelPart<kWidth>(a.view);
   const T* const x = static_cast<const T*>(a.x) + part.channel;
   const T* const dy = static_cast<const T*>(a.dy) + part.channel;
-  const T* const mask = a.mask == nullptr ? nullptr : static_cast<const T*>(a.mask) + part.channel;
+  const CountedGradient<T, kWidth> relu(a.relu, part.channel, part.first < part.last);
   float mean[kWidth] = {}, sum[kWidth] = {}, product[kWidth] = {};
   if (part.first < part.last) loadOr(a.mean, part.channel, 0, mean);
   for (std::int64_t row = part.first; row < part.last; row += kRowsAhead * part.step) {
@@ -212,15 +252,15 @@ __device__ __forceinline__ void gradientSumsOf(const BatchGradientSumsArguments&
       if (row + k * part.step >= part.last) continue;
       ahead[k] = loadFew<T, kWidth>(x + at);
       back[k] = loadFew<T, kWidth>(dy + at);
-      if (mask != nullptr) positive[k] = loadFew<T, kWidth>(mask + at);
+      if (relu.mask != nullptr) positive[k] = loadFew<T, kWidth>(relu.mask + at);
     }
     for (int k = 0; k < kRowsAhead; ++k) {
       if (row + k * part.step >= part.last) continue;
       for (int i = 0; i < kWidth; ++i) {
-        const bool counts = mask == nullptr || toFloat(positive[k].at[i]) > 0;
-        const float gradient = counts ? toFloat(back[k].at[i]) : 0;
+        const float value = toFloat(ahead[k].at[i]);
+        const float gradient = relu.counts(i, value, mean[i], positive[k]) ? toFloat(back[k].at[i]) : 0;
         sum[i] += gradient;
-        product[i] += gradient * (toFloat(ahead[k].at[i]) - mean[i]);
+        product[i] += gradient * (value - mean[i]);
       }
     }
   }
@@ -284,11 +324,11 @@ __global__ void __launch_bounds__(256) rankFactors(RankFactorsArguments a) {
 
 template <class T, int kWidth>
 __device__ __forceinline__ void gradientOf(const BatchGradientArguments& a) {
-  const ChannelPart part = channelPart<kWidth>(a.view);
+  const ChannelPart part = channelPart<kWidth>(a.view, true);
   if (part.first >= part.last) return;
   const T* const x = static_cast<const T*>(a.x) + part.channel;
   const T* const dy = static_cast<const T*>(a.dy) + part.channel;
-  const T* const mask = a.mask == nullptr ? nullptr : static_cast<const T*>(a.mask) + part.channel;
+  const CountedGradient<T, kWidth> relu(a.relu, part.channel, true);
   T* const dx = static_cast<T*>(a.dx) + part.channel;
   float mean[kWidth], factor[kWidth], slope[kWidth], offset[kWidth];
   loadOr(a.mean, part.channel, 0, mean);
@@ -302,15 +342,15 @@ __device__ __forceinline__ void gradientOf(const BatchGradientArguments& a) {
       if (row + k * part.step >= part.last) continue;
       ahead[k] = loadFew<T, kWidth>(x + at);
       back[k] = loadFew<T, kWidth>(dy + at);
-      if (mask != nullptr) positive[k] = loadFew<T, kWidth>(mask + at);
+      if (relu.mask != nullptr) positive[k] = loadFew<T, kWidth>(relu.mask + at);
     }
     for (int k = 0; k < kRowsAhead; ++k) {
       if (row + k * part.step >= part.last) continue;
       float out[kWidth];
       for (int i = 0; i < kWidth; ++i) {
-        const bool counts = mask == nullptr || toFloat(positive[k].at[i]) > 0;
-        const float gradient = counts ? toFloat(back[k].at[i]) : 0;
-        out[i] = factor[i] * gradient - slope[i] * (toFloat(ahead[k].at[i]) - mean[i]) - offset[i];
+        const float value = toFloat(ahead[k].at[i]);
+        const float gradient = relu.counts(i, value, mean[i], positive[k]) ? toFloat(back[k].at[i]) : 0;
+        out[i] = factor[i] * gradient - slope[i] * (value - mean[i]) - offset[i];
       }
       storeFloats<T, kWidth>(out, dx + (row + k * part.step) * a.view.channels);
     }

@@ -52,10 +52,19 @@ struct NormaliseArguments {
   bool relu = false;
 };
 
-// Each chunk's sums of dy and of dy (x - mean) for each channel; dy counts where mask > 0.
+// Where a gradient counts that comes back to a ReLU: where `mask`, its output, is positive; or, `fromX`, where
+// (x - mean) gamma inverse + beta is, which was all that the ReLU took.
+struct ReluOfNormalised {
+  const void* mask = nullptr;  // may be null: everywhere
+  bool fromX = false;
+  const float *gamma = nullptr, *beta = nullptr, *inverse = nullptr;  // may be null: 1, 0, 1
+};
+
+// Each chunk's sums of dy and of dy (x - mean) for each channel.
 struct BatchGradientSumsArguments {
   ChannelRows view;
-  const void *x = nullptr, *dy = nullptr, *mask = nullptr;  // mask: may be null
+  const void *x = nullptr, *dy = nullptr;
+  ReluOfNormalised relu;
   const float* mean = nullptr;
   float* sums = nullptr;  // chunks x {dy, dy (x - mean)} x channels
 };
@@ -88,7 +97,8 @@ struct RankFactorsArguments {
 // dx = a dy - b (x - mean) - c, in place of x or dy, too.
 struct BatchGradientArguments {
   ChannelRows view;
-  const void *x = nullptr, *dy = nullptr, *mask = nullptr;  // mask: may be null
+  const void *x = nullptr, *dy = nullptr;
+  ReluOfNormalised relu;
   void* dx = nullptr;
   const float *mean = nullptr, *factors = nullptr;
 };

@@ -44,6 +44,42 @@ __global__ void __launch_bounds__(256) columnSums(ColumnSumArguments a) {
     sumColumns<T, 1>(a, partial);
 }
 
+// Block: lanes x rows of threads, kWholeColumnThreads of them.
+template <class T, int kWidth, class Shared>
+__device__ __forceinline__ void sumWholeColumns(const ColumnSumArguments& a, Shared& partial) {
+  const T* const x = static_cast<const T*>(a.x);
+  const std::int64_t column =
+      (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * static_cast<std::int64_t>(kWidth);
+  const bool inside = column < a.columns;
+  float sums[kWidth] = {};
+  LOOM_UNROLL_TWICE
+  for (std::int64_t row = threadIdx.y; row < a.rows; row += blockDim.y) {
+    if (!inside) break;
+    const Few<T, kWidth> pack = *reinterpret_cast<const Few<T, kWidth>*>(x + row * a.columns + column);
+    for (int k = 0; k < kWidth; ++k) sums[k] += toFloat(pack.at[k]);
+  }
+  const int me = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+  for (int k = 0; k < kWidth; ++k) partial[k * kWholeColumnThreads + me] = sums[k];
+  for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.y >= half) continue;
+    for (int k = 0; k < kWidth; ++k)
+      partial[k * kWholeColumnThreads + me] +=
+          partial[k * kWholeColumnThreads + me + static_cast<int>(half * blockDim.x)];
+  }
+  if (threadIdx.y != 0 || !inside) return;
+  for (int k = 0; k < kWidth; ++k) a.sums[column + k] = partial[k * kWholeColumnThreads + me];
+}
+
+template <class T>
+__global__ void __launch_bounds__(kWholeColumnThreads) wholeColumnSums(ColumnSumArguments a) {
+  LOOM_SHARED(float, partial, kWholeColumnThreads* Pack<T>::kCount);
+  if (a.packed)
+    sumWholeColumns<T, Pack<T>::kCount>(a, partial);
+  else
+    sumWholeColumns<T, 1>(a, partial);
+}
+
 template <class T>
 __global__ void __launch_bounds__(256) addBias(AddBiasArguments a) {
   T* const y = static_cast<T*>(a.y);
@@ -58,6 +94,7 @@ __global__ void __launch_bounds__(256) addBias(AddBiasArguments a) {
 }
 
 LOOM_KERNELS(bias, LOOM_KERNEL("column_sums", columnSums, ColumnSumArguments),
+             LOOM_KERNEL("whole_column_sums", wholeColumnSums, ColumnSumArguments),
              LOOM_KERNEL("add_bias", addBias, AddBiasArguments))
 
 }  // namespace loom::cuda

@@ -6,6 +6,11 @@ namespace loom::cuda {
 
 inline constexpr unsigned kColumnSumRows = 8, kColumnSumLanes = 32;  // the block: lanes x rows of threads
 
+// As below, of all rows at once: few enough for one block to go down them, whose threads share them.
+inline constexpr int kWholeColumnThreads = 512;
+inline constexpr unsigned kWholeColumnLanes =
+    2;  // packs across: 32 bytes of a row, which is what memory gives at least
+
 // sums[chunk][c] = sum of x[r][c] over the chunk's rows. Grid: columns in tiles of kColumnSumLanes packs (`packed`:
 // 16 bytes of x, else one number), by chunks. Summed in a fixed order.
 struct ColumnSumArguments {

@@ -29,22 +29,35 @@ __device__ __forceinline__ void storeFloats(const float (&from)[kWidth], T* to) 
 template <int kWidth>
 __device__ __forceinline__ void loadOr(const float* vector, std::int64_t channel, float otherwise,
                                        float (&to)[kWidth]) {
-  for (int k = 0; k < kWidth; ++k) to[k] = vector == nullptr ? otherwise : vector[channel + k];
+  if (vector == nullptr) {
+    for (int k = 0; k < kWidth; ++k) to[k] = otherwise;
+  } else if constexpr (kWidth == 1) {
+    to[0] = vector[channel];
+  } else {
+    // Rows are whole packs, so vectors of channels are whole fours of numbers, and begin at multiples of 16 bytes.
+    static_assert(kWidth % 4 == 0);
+    for (int k = 0; k < kWidth; k += 4) {
+      const Few<float, 4> four = loadFew<float, 4>(vector + channel + k);
+      for (int i = 0; i < 4; ++i) to[k + i] = four.at[i];
+    }
+  }
 }
 
 // Rows whose loads a thread has under way at once.
 inline constexpr int kRowsAhead = 2;
 
-// This thread's: channels [channel, channel + kWidth) of the rows first, first + step, ... below last.
+// This thread's: channels [channel, channel + kWidth) of the rows first, first + step, ... below last, of one chunk.
 struct ChannelPart {
-  std::int64_t channel, first, last, step;
+  std::int64_t channel, first, last, step, chunk;
 };
+// Blocks begin in their order: where a pass over a large tensor follows another, one of them begins with the last chunk
+// (`fromTheEnd`), which the other has left in the cache.
 template <int kWidth>
-__device__ __forceinline__ ChannelPart channelPart(const ChannelRows& view) {
-  const std::int64_t chunk = static_cast<std::int64_t>(blockIdx.y) * view.chunkRows;
-  const std::int64_t end = chunk + view.chunkRows;
-  ChannelPart part{(static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWidth, chunk + threadIdx.y,
-                   end < view.rows ? end : view.rows, blockDim.y};
+__device__ __forceinline__ ChannelPart channelPart(const ChannelRows& view, bool fromTheEnd = false) {
+  const std::int64_t chunk = fromTheEnd ? gridDim.y - 1 - blockIdx.y : blockIdx.y;
+  const std::int64_t begin = chunk * view.chunkRows, end = begin + view.chunkRows;
+  ChannelPart part{(static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * kWidth, begin + threadIdx.y,
+                   end < view.rows ? end : view.rows, blockDim.y, chunk};
   if (part.channel >= view.channels) part.last = part.first;  // none of the rows, but it meets the others
   return part;
 }
@@ -79,7 +92,7 @@ template <int kWidth>
 __device__ __forceinline__ void storePairs(const ChannelRows& view, const ChannelPart& part, const float (&a)[kWidth],
                                            const float (&b)[kWidth], float* pairs) {
   if (threadIdx.y != 0 || part.channel >= view.channels) return;
-  float* const to = pairs + 2 * blockIdx.y * view.channels + part.channel;
+  float* const to = pairs + 2 * part.chunk * view.channels + part.channel;
   for (int i = 0; i < kWidth; ++i) {
     to[i] = a[i];
     to[view.channels + i] = b[i];

@@ -3,6 +3,7 @@
 
 #include "engine/cuda/kernels/convert.h"
 #include "engine/cuda/kernels/language.h"
+#include "engine/cuda/kernels/pieces.cuh"
 
 namespace loom::cuda {
 
@@ -95,11 +96,94 @@ __global__ void __launch_bounds__(256) convert(ConvertArguments a) {
   }
 }
 
-__global__ void __launch_bounds__(256) deliver(DeliverArguments a) {
+template <class Index>
+__device__ __forceinline__ std::int64_t placeOf(const ConvertArguments& a, std::int64_t i) {
+  return static_cast<std::int64_t>(placeIn(a, static_cast<Index>(i)));
+}
+
+// kCount numbers of `to` from the i-th on, as they stand in `from`.
+template <class From, int kCount>
+__device__ __forceinline__ Few<float, kCount> numbersOf(const ConvertArguments& a, std::int64_t i) {
+  const From* const from = reinterpret_cast<const From*>(a.from);
+  const auto place = [&](std::int64_t at) {
+    return a.count < (std::int64_t{1} << 31) ? placeOf<std::uint32_t>(a, at) : placeOf<std::int64_t>(a, at);
+  };
+  Several<From, kCount> numbers;
+  if (kCount == 1 || a.packed) {
+    numbers = *reinterpret_cast<const Several<From, kCount>*>(from + place(i));
+  } else {
+    for (int k = 0; k < kCount; ++k) numbers.at[k] = from[place(i + k)];
+  }
+  Few<float, kCount> floats;
+  for (int k = 0; k < kCount; ++k) floats.at[k] = toFloat(numbers.at[k]);
+  return floats;
+}
+
+// Calls put4(numbers, i) and put(number, i) for all of the piece.
+template <class From, class Put4, class Put>
+__device__ __forceinline__ void overMoved(const MovedTensor& tensor, const Piece& piece, const Put4& put4,
+                                          const Put& put) {
+  static_assert(kConvertPack == 4);
+  overPiece(
+      tensor.pieces, piece, [&](std::int64_t i) { put4(numbersOf<From, 4>(tensor.how, i), i); },
+      [&](std::int64_t i) { put(numbersOf<From, 1>(tensor.how, i), i); });
+}
+template <class Put4, class Put>
+__device__ __forceinline__ void overAnyMoved(const MovedTensor& tensor, const Piece& piece, const Put4& put4,
+                                             const Put& put) {
+  if (tensor.how.fromType == DataType::bf16)
+    overMoved<bf16>(tensor, piece, put4, put);
+  else if (tensor.how.fromType == DataType::f16)
+    overMoved<f16>(tensor, piece, put4, put);
+  else
+    overMoved<float>(tensor, piece, put4, put);
+}
+
+template <class To>
+__device__ __forceinline__ void convertPiece(const MovedTensor& tensor, const Piece& piece) {
+  To* const to = reinterpret_cast<To*>(tensor.how.to);
+  overMoved<float>(
+      tensor, piece,
+      [&](const Few<float, 4>& numbers, std::int64_t i) {
+        Several<To, 4> four;
+        for (int k = 0; k < 4; ++k) four.at[k] = fromFloat<To>(numbers.at[k]);
+        *reinterpret_cast<Several<To, 4>*>(to + i) = four;
+      },
+      [&](const Few<float, 1>& numbers, std::int64_t i) { to[i] = fromFloat<To>(numbers.at[0]); });
+}
+
+// What is in f32, as weights are.
+__global__ void __launch_bounds__(kPieceThreads) convertAll(ConvertAllArguments a) {
+  const Piece piece = a.pieces[blockIdx.x];
+  const MovedTensor& tensor = a.tensors[piece.tensor];
+  if (tensor.how.toType == DataType::bf16)
+    convertPiece<bf16>(tensor, piece);
+  else if (tensor.how.toType == DataType::f16)
+    convertPiece<f16>(tensor, piece);
+  else
+    convertPiece<float>(tensor, piece);
+}
+
+template <int kCount>
+__device__ __forceinline__ void deliverTo(float* to, Few<float, kCount> numbers, const DeliveryWords& words) {
+  Few<float, kCount> before{};
+  if (words.accumulate != 0) before = *reinterpret_cast<const Few<float, kCount>*>(to);
+  for (int k = 0; k < kCount; ++k) {
+    const float scaled = words.scale * numbers.at[k];
+    numbers.at[k] = words.accumulate != 0 ? before.at[k] + scaled : scaled;
+  }
+  *reinterpret_cast<Few<float, kCount>*>(to) = numbers;
+}
+
+__global__ void __launch_bounds__(kPieceThreads) deliverAll(DeliverAllArguments a) {
   DeliveryWords words = *a.words;
   if (a.guard != nullptr) words.scale += *a.guard;
-  for (std::int64_t i = firstOfThread(); i < a.count; i += threadsOfGrid())
-    a.to[i] = words.accumulate != 0 ? a.to[i] + words.scale * a.from[i] : words.scale * a.from[i];
+  const Piece piece = a.pieces[blockIdx.x];
+  const MovedTensor& tensor = a.tensors[piece.tensor];
+  float* const to = reinterpret_cast<float*>(tensor.how.to);
+  overAnyMoved(
+      tensor, piece, [&](const Few<float, 4>& numbers, std::int64_t i) { deliverTo<4>(to + i, numbers, words); },
+      [&](const Few<float, 1>& numbers, std::int64_t i) { deliverTo<1>(to + i, numbers, words); });
 }
 
 __global__ void __launch_bounds__(32) guardLoss(GuardLossArguments a) {
@@ -108,7 +192,8 @@ __global__ void __launch_bounds__(32) guardLoss(GuardLossArguments a) {
 }
 
 LOOM_KERNELS(convert, LOOM_KERNEL_ONE("convert", convert, ConvertArguments),
-             LOOM_KERNEL_ONE("deliver", deliver, DeliverArguments),
+             LOOM_KERNEL_ONE("convert_all", convertAll, ConvertAllArguments),
+             LOOM_KERNEL_ONE("deliver_all", deliverAll, DeliverAllArguments),
              LOOM_KERNEL_ONE("guard_loss", guardLoss, GuardLossArguments))
 
 }  // namespace loom::cuda

@@ -4,6 +4,7 @@
 
 #include "engine/base/data_type.h"
 #include "engine/base/shape.h"
+#include "engine/cuda/kernels/pieces.h"
 #include "engine/program/layout.h"
 
 namespace loom::cuda {
@@ -32,12 +33,21 @@ struct DeliveryWords {
   float scale;              // 1 / StepOptions::gradientScale
 };
 
-// g = scale x, or g + scale x. Where there is a guard, it is added to the scale.
-struct DeliverArguments {
-  const float* from = nullptr;
-  float* to = nullptr;
+// Many of them in one launch. `how` holds their addresses, too.
+struct MovedTensor {
+  ConvertArguments how;
+  TensorPieces pieces;
+};
+struct ConvertAllArguments {
+  const MovedTensor* tensors = nullptr;
+  const Piece* pieces = nullptr;
+};
+// g = scale x, or g + scale x, x in its own type and order and g in f32. Where there is a guard, it is added to the
+// scale.
+struct DeliverAllArguments {
+  const MovedTensor* tensors = nullptr;
+  const Piece* pieces = nullptr;
   const DeliveryWords* words = nullptr;
-  std::int64_t count = 0;
   const float* guard = nullptr;
 };
 

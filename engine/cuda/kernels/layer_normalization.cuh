@@ -102,6 +102,7 @@ __device__ __forceinline__ void layerGradientOf(const LayerGradientArguments& a)
   for (std::int64_t row = Team::firstRow(); row < a.rows; row += Team::rowsOfGrid()) {
     const T* const x = static_cast<const T*>(a.x) + row * a.length;
     const T* const dy = static_cast<const T*>(a.dy) + row * a.length;
+    const T* const addend = a.addend == nullptr ? nullptr : static_cast<const T*>(a.addend) + row * a.length;
     T* const dx = static_cast<T*>(a.dx) + row * a.length;
     const float mean = a.mean[row], inverse = a.inverse[row];
     float keptG[part.kKept][kWidth], keptH[part.kKept][kWidth];
@@ -137,6 +138,11 @@ __device__ __forceinline__ void layerGradientOf(const LayerGradientArguments& a)
     overRow([&](const float(&g)[kWidth], const float(&h)[kWidth], std::int64_t column) {
       float out[kWidth];
       for (int i = 0; i < kWidth; ++i) out[i] = inverse * (g[i] - meanG - h[i] * meanGH);
+      if (addend != nullptr) {
+        float added[kWidth];
+        loadFloats<T, kWidth>(addend + column, added);
+        for (int i = 0; i < kWidth; ++i) out[i] += added[i];
+      }
       storeFloats<T, kWidth>(out, dx + column);
     });
   }

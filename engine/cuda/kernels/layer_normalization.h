@@ -22,9 +22,10 @@ struct LayerNormalizationArguments {
   float epsilon = 0;
 };
 
-// dx = inverse (g - mean(g) - h mean(g h)) with g = gamma dy, h = (x - mean) inverse; in place of dy, too.
+// dx = inverse (g - mean(g) - h mean(g h)) (+ addend) with g = gamma dy, h = (x - mean) inverse; in place of dy or
+// addend, too.
 struct LayerGradientArguments {
-  const void *x = nullptr, *dy = nullptr;
+  const void *x = nullptr, *dy = nullptr, *addend = nullptr;  // addend: may be null
   void* dx = nullptr;
   const float *gamma = nullptr, *mean = nullptr, *inverse = nullptr;
   std::int64_t rows = 0, length = 0;

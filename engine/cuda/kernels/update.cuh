@@ -1,22 +1,12 @@
 // An optimizer's step. The rules' arithmetic is that of engine/optimizers/rules; which there are, LOOM_UPDATE_RULES
 // says (CMakeLists.txt).
 #include "engine/cuda/kernels/language.h"
+#include "engine/cuda/kernels/pieces.cuh"
 #include "engine/cuda/kernels/reduce_block.cuh"
 #include "engine/cuda/kernels/update.h"
 #include "engine/optimizers/rules/rule.h"
 
 namespace loom::cuda {
-
-// The piece's elements [first, end) of its tensor; calls visit4(i) for those that a thread takes four at once, and
-// visit(i) for what is left over. Pieces and tensors begin at multiples of 16 bytes.
-template <class Visit4, class Visit>
-__device__ __forceinline__ void overPiece(const TensorPieces& tensor, const Piece& piece, const Visit4& visit4,
-                                          const Visit& visit) {
-  const std::int64_t first = piece.part * kPieceElements, end = first + kPieceElements;
-  const std::int64_t last = end < tensor.count ? end : tensor.count, whole = last - (last - first) % 4;
-  for (std::int64_t i = first + 4 * static_cast<int>(threadIdx.x); i < whole; i += 4 * kUpdateThreads) visit4(i);
-  if (whole + threadIdx.x < last) visit(whole + threadIdx.x);
-}
 
 __global__ void __launch_bounds__(kUpdateThreads) squaresOfPieces(SquaresArguments a) {
   const Piece piece = a.pieces[blockIdx.x];
@@ -46,22 +36,29 @@ __global__ void __launch_bounds__(kUpdateThreads) squaresOfTensors(SquaresArgume
   if (lane == 0) a.squares[t] = sum;
 }
 
+// kCount elements from i on: all are loaded before the first is stored, which may be one of them for all that is known.
+template <int kCount>
+__device__ __forceinline__ void scaleSome(const ScaledTensor& tensor, std::int64_t i, float factor,
+                                          const DeliveryWords& words) {
+  using Numbers = Few<float, kCount>;
+  Numbers numbers = *reinterpret_cast<const Numbers*>(tensor.from + i), before{};
+  if (words.accumulate != 0) before = *reinterpret_cast<const Numbers*>(tensor.to + i);
+  for (int k = 0; k < kCount; ++k) {
+    const float value = words.scale * (factor * numbers.at[k]);
+    numbers.at[k] = words.accumulate != 0 ? before.at[k] + value : value;
+  }
+  *reinterpret_cast<Numbers*>(tensor.to + i) = numbers;
+}
+
 __global__ void __launch_bounds__(kUpdateThreads) scaleAll(ScaleAllArguments a) {
   const Piece piece = a.pieces[blockIdx.x];
   const ScaledTensor tensor = a.tensors[piece.tensor];
   const float factor = a.factor == nullptr ? 1 : *a.factor;
   DeliveryWords words{0, 1};
   if (tensor.delivered != 0) words = *a.words;
-  const auto scale = [&](std::int64_t i) {
-    const float value = words.scale * (factor * tensor.from[i]);
-    tensor.to[i] = words.accumulate != 0 ? tensor.to[i] + value : value;
-  };
   overPiece(
-      tensor.pieces, piece,
-      [&](std::int64_t i) {
-        for (int k = 0; k < 4; ++k) scale(i + k);
-      },
-      scale);
+      tensor.pieces, piece, [&](std::int64_t i) { scaleSome<4>(tensor, i, factor, words); },
+      [&](std::int64_t i) { scaleSome<1>(tensor, i, factor, words); });
 }
 
 __global__ void __launch_bounds__(kUpdateThreads) updateStates(UpdateStatesArguments a) {
@@ -71,7 +68,7 @@ __global__ void __launch_bounds__(kUpdateThreads) updateStates(UpdateStatesArgum
   overPiece(
       tensor.pieces, piece,
       [&](std::int64_t i) {
-        for (int k = 0; k < 4; ++k) tensor.to[i + k] = tensor.from[i + k];
+        *reinterpret_cast<Pack<float>*>(tensor.to + i) = *reinterpret_cast<const Pack<float>*>(tensor.from + i);
       },
       [&](std::int64_t i) { tensor.to[i] = tensor.from[i]; });
 }

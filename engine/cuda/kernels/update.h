@@ -1,26 +1,16 @@
 #pragma once
-// Arguments of the kernels in update.cuh: an optimizer's step on many tensors at once, all in f32. Tensors are cut into
-// pieces, one for a block; which piece is whose stands in tables on the device.
+// Arguments of the kernels in update.cuh: an optimizer's step on many tensors at once (pieces.h), all in f32.
 #include <cstddef>
 #include <cstdint>
 
 #include "engine/base/data_type.h"
 #include "engine/cuda/kernels/convert.h"
+#include "engine/cuda/kernels/pieces.h"
 #include "engine/optimizers/rules/rule.h"
 
 namespace loom::cuda {
 
-inline constexpr int kUpdateThreads = 256;            // of a block
-inline constexpr std::int64_t kPieceElements = 4096;  // four packs of 16 bytes for each of them
-
-// Pieces [firstPiece, firstPiece + pieces) are a tensor's, in order.
-struct TensorPieces {
-  std::int64_t count = 0;  // elements
-  std::int32_t firstPiece = 0, pieces = 0;
-};
-struct Piece {
-  std::int32_t tensor = 0, part = 0;  // elements [part kPieceElements, ...) of it
-};
+inline constexpr int kUpdateThreads = kPieceThreads;
 
 struct SquaresTensor {
   const float* x = nullptr;

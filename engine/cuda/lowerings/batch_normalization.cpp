@@ -192,6 +192,29 @@ void lowerBatchNormalizationAgain(Plan& plan, const Operation& operation) {
   normalise(plan, all, mean, inverse, {}, 0);
 }
 
+// The beta of the normalisation whose ReLU left `mask`, where that took nothing but what can be computed from x again;
+// nothing where it did not.
+struct FromX {
+  bool can = false;
+  TensorId beta = kNoTensor;
+};
+FromX maskFromX(const Plan& plan, const Operation& gradient, TensorId mask) {
+  if (mask == kNoTensor) return {};
+  const std::vector<Operation>& operations = plan.program().operations;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const FusedOutput& fused = plan.fusedOf(i);
+    if (fused.skip || fused.output != mask || !fused.relu || fused.addend != kNoTensor) continue;
+    const Operation& maker = operations[i];
+    const bool first = maker.op->name == std::string_view("batch_normalization");
+    if (!first && maker.op->name != std::string_view("batch_normalization_again")) return {};
+    const auto &of = maker.inputs, &back = gradient.inputs;
+    const bool same = of[0] == back[0] && of[1] == back[2] && (first ? maker.outputs[1] : of[3]) == back[3] &&
+                      (first ? maker.outputs[2] : of[4]) == back[4];
+    return {same, of[2]};
+  }
+  return {};
+}
+
 void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const FusedOutput& fused = plan.fused();
   const TensorId x = operation.inputs[0], dx = operation.outputs[0],
@@ -199,15 +222,26 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const DataType type = plan.tensor(plan.wanted(dx) ? dx : x).type;
   const ChannelView view = channelView(plan, x, operation.attributes.integer("axis", 1), type);
   const ChannelRows rows = view.rows;
+  const FromX fromX = maskFromX(plan, operation, fused.mask);
   const Operand from = plan.read(x, view.layout, type), gradient = plan.read(dy, view.layout, type),
-                mask = plan.read(fused.mask, view.layout, type), gamma = plan.read(operation.inputs[2]),
+                mask = plan.read(fromX.can ? kNoTensor : fused.mask, view.layout, type),
+                gamma = plan.read(operation.inputs[2]), beta = plan.read(fromX.can ? fromX.beta : kNoTensor),
                 mean = plan.read(operation.inputs[3]), inverse = plan.read(operation.inputs[4]);
+  const auto relu = [=] {
+    if (!fromX.can) return ReluOfNormalised{.mask = mask.address()};
+    return ReluOfNormalised{.fromX = true,
+                            .gamma = gamma.address<const float>(),
+                            .beta = beta.address<const float>(),
+                            .inverse = inverse.address<const float>()};
+  };
+  std::vector<Operand> reads{from, gradient, mask, mean};
+  if (fromX.can) reads.insert(reads.end(), {gamma, beta, inverse});
   const Operand sums = pairsOfChunks(plan, rows);
-  plan.kernel(named("batch_gradient_sums", type), overChannels(rows, type), {from, gradient, mask, mean}, {sums}, [=] {
+  plan.kernel(named("batch_gradient_sums", type), overChannels(rows, type), reads, {sums}, [=] {
     return BatchGradientSumsArguments{.view = rows,
                                       .x = from.address(),
                                       .dy = gradient.address(),
-                                      .mask = mask.address(),
+                                      .relu = relu(),
                                       .mean = mean.address<const float>(),
                                       .sums = sums.address<float>()};
   });
@@ -223,16 +257,16 @@ void lowerBatchNormalizationGradient(Plan& plan, const Operation& operation) {
   const Operand to = plan.write(dx, view.layout);
   plan.mayOverwrite(dx, dy);
   plan.mayOverwrite(dx, x);
-  plan.kernel(named("batch_gradient", type), overChannels(rows, type), {from, gradient, mask, mean, factors}, {to},
-              [=] {
-                return BatchGradientArguments{.view = rows,
-                                              .x = from.address(),
-                                              .dy = gradient.address(),
-                                              .mask = mask.address(),
-                                              .dx = to.address(),
-                                              .mean = mean.address<const float>(),
-                                              .factors = factors.address<const float>()};
-              });
+  reads.push_back(factors);
+  plan.kernel(named("batch_gradient", type), overChannels(rows, type), reads, {to}, [=] {
+    return BatchGradientArguments{.view = rows,
+                                  .x = from.address(),
+                                  .dy = gradient.address(),
+                                  .relu = relu(),
+                                  .dx = to.address(),
+                                  .mean = mean.address<const float>(),
+                                  .factors = factors.address<const float>()};
+  });
 }
 
 }  // namespace

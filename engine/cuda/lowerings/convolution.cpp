@@ -223,7 +223,7 @@ void lowerInputGradient(Plan& plan, const Operation& operation) {
                {kResult, readFactor(plan, dy)}, w, b, dx);
 }
 
-// Summed and, where there is an engine for it, written in f32; else rounded once.
+// Summed and, where there is an engine for it, written in f32; else rounded once, and delivered as it is.
 void lowerWeightGradient(Plan& plan, const Operation& operation) {
   const TensorId x = operation.inputs[0], dy = operation.inputs[1], dw = operation.outputs[0];
   const Convolution convolution{.kind = Kind::weightGradient,
@@ -232,9 +232,9 @@ void lowerWeightGradient(Plan& plan, const Operation& operation) {
                                 .tf32 = plan.roundsToTf32(plan.factors())};
   const auto planned = planOf(plan, convolution, {{plan.tensor(dw).type, false}, {convolution.factors, false}});
   const Operand image = readFactor(plan, x), gradient = readFactor(plan, dy);
-  const Operand to = plan.write(dw, layoutFor(plan, dw));
   takeFastest(plan, convolution, planned, [&](Plan& made, const Planned& one) {
-    emitInto(made, convolution, one, {{kImage, image}, {kResult, gradient}}, to);
+    emit(made, convolution, one, {{kImage, image}, {kResult, gradient}},
+         {kWeight, made.write(dw, layoutFor(made, dw), one.as.to)});
   });
 }
 

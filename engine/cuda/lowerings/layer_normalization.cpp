@@ -89,27 +89,32 @@ void lowerParameterGradients(Plan& plan, const Operation& operation, const Norma
 }
 
 void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
-  const TensorId x = operation.inputs[0], dy = operation.inputs[1], dx = operation.outputs[0];
-  const DataType type = plan.tensor(plan.wanted(dx) ? dx : x).type;
+  const FusedOutput& fused = plan.fused();
+  const bool wanted = plan.wanted(operation.outputs[0]);
+  const TensorId x = operation.inputs[0], dy = operation.inputs[1], dx = fused.output;
+  const DataType type = plan.tensor(wanted ? dx : x).type;
   const NormalizedRows rows = rowsOf(plan, operation);
   const Layout layout = plainLayout(plan.shape(x).rank());
   const Operand from = plan.read(x, layout, type), gradient = plan.read(dy, layout, type),
                 gamma = plan.read(operation.inputs[2]), mean = plan.read(operation.inputs[3]),
                 inverse = plan.read(operation.inputs[4]);
   lowerParameterGradients(plan, operation, rows, type, from, gradient, mean, inverse);  // before dx takes dy's place
-  if (!plan.wanted(dx)) return;
-  const Operand to = plan.write(dx);
+  if (!wanted) return;
+  const Operand addend = plan.read(fused.addend, layout, type), to = plan.write(dx);
   plan.mayOverwrite(dx, dy);
-  plan.kernel(rows.kernel("layer_gradient", type), rows.launch(), {from, gradient, gamma, mean, inverse}, {to}, [=] {
-    return LayerGradientArguments{.x = from.address(),
-                                  .dy = gradient.address(),
-                                  .dx = to.address(),
-                                  .gamma = gamma.address<const float>(),
-                                  .mean = mean.address<const float>(),
-                                  .inverse = inverse.address<const float>(),
-                                  .rows = rows.rows,
-                                  .length = rows.length};
-  });
+  if (fused.addend != kNoTensor) plan.mayOverwrite(dx, fused.addend);
+  plan.kernel(rows.kernel("layer_gradient", type), rows.launch(), {from, gradient, addend, gamma, mean, inverse}, {to},
+              [=] {
+                return LayerGradientArguments{.x = from.address(),
+                                              .dy = gradient.address(),
+                                              .addend = addend.address(),
+                                              .dx = to.address(),
+                                              .gamma = gamma.address<const float>(),
+                                              .mean = mean.address<const float>(),
+                                              .inverse = inverse.address<const float>(),
+                                              .rows = rows.rows,
+                                              .length = rows.length};
+              });
 }
 
 }  // namespace
@@ -117,7 +122,7 @@ void lowerLayerNormalizationGradient(Plan& plan, const Operation& operation) {
 LoweringRows layerNormalizationRows() {
   static const LoweringRow rows[] = {
       {"layer_normalization", lowerLayerNormalization, {}, {{0}, true}},
-      {"layer_normalization_gradient", lowerLayerNormalizationGradient, {}, {{0, 1}, true}},
+      {"layer_normalization_gradient", lowerLayerNormalizationGradient, {.addend = true}, {{0, 1}, true}},
   };
   return rows;
 }

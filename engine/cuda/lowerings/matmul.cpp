@@ -31,7 +31,13 @@ void lowerMatmul(Plan& plan, const Operation& operation) {
   product.a = plan.read(a, plainOf(a), plan.factors());
   product.b = plan.read(b, plainOf(b), plan.factors());
   if (bias != kNoTensor) product.bias = plan.read(bias, plainOf(bias), plan.tensor(y).type);
+  const TensorId addend = plan.fused().addend;
+  if (addend != kNoTensor) {
+    product.addend = plan.read(addend, plainOf(addend), plan.tensor(y).type);
+    product.beta = 1;
+  }
   product.c = plan.write(y);
+  if (addend != kNoTensor) plan.mayOverwrite(y, addend);
   emitProduct(plan, product);
 }
 
@@ -48,7 +54,7 @@ void lowerBiasGradient(Plan& plan, const Operation& operation) {
 
 LoweringRows matmulRows() {
   static const LoweringRow rows[] = {
-      {"matmul", lowerMatmul, {.relu = true}, {{0, 1}, true}},
+      {"matmul", lowerMatmul, {.addend = true, .relu = true}, {{0, 1}, true}},
       {"bias_gradient", lowerBiasGradient, {}, {{0}}},
   };
   return rows;

@@ -15,6 +15,7 @@ std::string nameOf(const Product& p, bool tf32) {
   if (tf32) name += " in tf32";
   if (p.a.type != DataType::f32) name += fmt::format(" in {}", toString(p.a.type));
   if (p.bias) name += " + bias";
+  if (p.addend) name += " + sum";
   if (p.relu) name += " + relu";
   return name;
 }
@@ -51,16 +52,17 @@ void emitProduct(Plan& plan, const Product& p) {
   const Operand workspace = multiplyAdds < kSmall ? plan.shared("workspace of small products", kSmallWorkspace)
                                                   : plan.shared("workspace of products", kWorkspace);
   std::vector<Operand> reads{p.a, p.b, p.bias};
-  if (p.beta != 0) reads.push_back(p.c);
+  if (p.beta != 0) reads.push_back(p.addend ? p.addend : p.c);
   plan.stage({.kernel = nameOf(p, call.tf32),
               .implementation = "cublaslt",
               .reads = std::move(reads),
               .writes = {p.c, workspace.moving(0)},
-              .bind = [call, a = p.a, b = p.b, c = p.c, bias = p.bias, workspace]() mutable -> Call {
+              .bind = [call, a = p.a, b = p.b, c = p.c, bias = p.bias, addend = p.addend, workspace]() mutable -> Call {
                 call.a = b.address();
                 call.b = a.address();
                 call.c = c.address();
                 call.bias = bias.address();
+                call.addend = addend.address();
                 call.workspace = workspace.address();
                 call.workspaceBytes = workspace.bytes;
                 return call;

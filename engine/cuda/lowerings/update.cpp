@@ -4,43 +4,21 @@
 #include "engine/ops/update.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/base/error.h"
 #include "engine/cuda/kernels/update.h"
 #include "engine/cuda/lowerings/lowerings.h"
+#include "engine/cuda/lowerings/pieces.h"
 
 namespace loom::cuda {
 namespace {
 
-template <class T>
-std::vector<std::byte> bytesOfTable(const std::vector<T>& table) {
-  const auto bytes = std::as_bytes(std::span(table));
-  return {bytes.begin(), bytes.end()};
+Cut cutFor(const Plan& plan, const std::vector<TensorId>& ids) {
+  std::vector<std::int64_t> elements;
+  for (const TensorId id : ids) elements.push_back(plan.shape(id).elements());
+  return cutOf(elements);
 }
 
-// How the tensors with these numbers of elements are cut.
-struct Cut {
-  std::vector<TensorPieces> tensors;
-  std::vector<Piece> pieces;
-};
-Cut cutOf(const Plan& plan, const std::vector<TensorId>& ids) {
-  Cut cut;
-  for (const TensorId id : ids) {
-    const std::int64_t count = plan.shape(id).elements(), pieces = (count + kPieceElements - 1) / kPieceElements;
-    if (pieces + static_cast<std::int64_t>(cut.pieces.size()) > std::numeric_limits<std::int32_t>::max())
-      throwError(ErrorCode::badArgument, "a step on more than {} elements at once is not possible on a GPU",
-                 static_cast<std::int64_t>(cut.pieces.size()) * kPieceElements);
-    cut.tensors.push_back({count, static_cast<std::int32_t>(cut.pieces.size()), static_cast<std::int32_t>(pieces)});
-    for (std::int64_t part = 0; part < pieces; ++part)
-      cut.pieces.push_back({static_cast<std::int32_t>(cut.tensors.size() - 1), static_cast<std::int32_t>(part)});
-  }
-  return cut;
-}
-
-Launch overPieces(const Cut& cut) {
-  return {.grid = {static_cast<unsigned>(cut.pieces.size())}, .block = {kUpdateThreads}};
-}
 // A warp a tensor.
 Launch overTensors(const Cut& cut) {
   const std::size_t warps = kUpdateThreads / 32;
@@ -48,7 +26,7 @@ Launch overTensors(const Cut& cut) {
 }
 
 void lowerGradientSquares(Plan& plan, const Operation& operation) {
-  const Cut cut = cutOf(plan, operation.inputs);
+  const Cut cut = cutFor(plan, operation.inputs);
   std::vector<Operand> gradients;
   for (const TensorId id : operation.inputs) gradients.push_back(plan.read(id));
   const Operand tensors = plan.constant(cut.tensors.size() * sizeof(SquaresTensor), [gradients, cut] {
@@ -89,7 +67,7 @@ Operand tableOf(Plan& plan, const std::vector<Scaled>& tensors, const Cut& cut) 
 // What goes to the store as a gradient is delivered at once: one launch for all.
 void lowerScaleAll(Plan& plan, const Operation& operation) {
   const std::vector<TensorId> from(operation.inputs.begin() + 1, operation.inputs.end());
-  const Cut cut = cutOf(plan, from);
+  const Cut cut = cutFor(plan, from);
   const Operand factor = plan.read(operation.inputs[0]), words = plan.deliveryWords();
   std::vector<Scaled> tensors;
   std::vector<Operand> reads{factor}, writes;
@@ -153,7 +131,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     updated.push_back(tensor.weight);
     tensors.push_back(std::move(tensor));
   }
-  const Cut cut = cutOf(plan, weights);
+  const Cut cut = cutFor(plan, weights);
   const bool measures = settings.rule->measures();
   const PlainRule rule = settings.rule->plain();
   const Operand learningRate = plan.read(inputs.learningRate), updateCount = plan.read(inputs.updateCount),
@@ -211,7 +189,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     changed.push_back(states.back().to);
   }
   if (states.empty()) return;
-  const Cut statesCut = cutOf(plan, ids);
+  const Cut statesCut = cutFor(plan, ids);
   const Operand statesTable = tableOf(plan, states, statesCut),
                 statesPieces = plan.constant(bytesOfTable(statesCut.pieces));
   // What an update that is refused leaves as it was is read, as it were.

@@ -90,7 +90,7 @@ void choose(Gpu& gpu, PlannedMatmul& made, const MatmulCall& p) {
     prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(p.workspaceBytes));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignmentOf(p.a));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignmentOf(p.b));
-    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignmentOf(p.c));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignmentOf(p.addend != nullptr ? p.addend : p.c));
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignmentOf(p.c));
     // Parts of a sum are added up in f32, never in 16 bits; or there are none.
     for (const auto scheme : {CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE, CUBLASLT_REDUCTION_SCHEME_NONE}) {
@@ -143,9 +143,9 @@ void multiplyInto(Gpu& gpu, cudaStream_t stream, const PlannedMatmul& plan, cons
   if (engine < 0 || engine >= static_cast<int>(plan.algorithms.size()))
     throw Failure(describe(call) + ": there is no algorithm " + std::to_string(engine));
   if (hasBias(call)) set(plan.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, static_cast<const void*>(call.bias));
-  check(cublasLtMatmul(gpu.blas, plan.operation, &call.alpha, call.a, plan.a, call.b, plan.b, &call.beta, c, plan.c, c,
-                       plan.c, &plan.algorithms[static_cast<std::size_t>(engine)], call.workspace, call.workspaceBytes,
-                       stream),
+  check(cublasLtMatmul(gpu.blas, plan.operation, &call.alpha, call.a, plan.a, call.b, plan.b, &call.beta,
+                       call.addend != nullptr ? call.addend : c, plan.c, c, plan.c,
+                       &plan.algorithms[static_cast<std::size_t>(engine)], call.workspace, call.workspaceBytes, stream),
         "cublasLtMatmul for " + describe(call));
 }
 

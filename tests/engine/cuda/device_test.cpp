@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "engine/cuda/kernels/bias.h"
 #include "tests/engine/cuda/device_fixture.h"
 
 namespace loom::cuda::fake {
@@ -150,21 +151,19 @@ TEST_P(Fake, NamesAWriteBehindABlock) {
             "kernel 'convert' (layer 'conv1') writes 0 bytes behind 'the result', which it does not declare");
 }
 
-// g += x in place, with g declared as written alone.
+// y += x in place, with y declared as written alone.
 TEST_P(Fake, NamesWhatIsReadInPlaceAndDeclaredAsWrittenAlone) {
   std::byte* const a = block(256, "a");
-  std::byte* const words = block(sizeof(DeliveryWords), "words");
   fill(Stream::compute, a, 256, 0x3f);  // 0.747 as floats
-  fill(Stream::compute, words, sizeof(DeliveryWords), 0x3f);
-  EXPECT_EQ(faultOf([&] {
-              KernelCall call{"deliver", {{1}, {64}}, std::vector<std::byte>(sizeof(DeliverArguments))};
-              const DeliverArguments arguments{reinterpret_cast<float*>(a), reinterpret_cast<float*>(a) + 32,
-                                               reinterpret_cast<DeliveryWords*>(words), 32};
-              std::memcpy(call.arguments.data(), &arguments, sizeof(arguments));
-              const Access accesses[] = {{a + 128, 128, true}, {a, 128, false}, {words, sizeof(DeliveryWords), false}};
-              device.enqueue(Stream::compute, call, accesses, "");
-            }),
-            "kernel 'deliver' writes byte 128 of 'a' with what depends on memory that it does not declare as read");
+  EXPECT_EQ(
+      faultOf([&] {
+        KernelCall call{"add_bias.f32", {{1}, {64}}, std::vector<std::byte>(sizeof(AddBiasArguments))};
+        const AddBiasArguments arguments{.y = a + 128, .bias = a, .count = 32, .columns = 32};
+        std::memcpy(call.arguments.data(), &arguments, sizeof(arguments));
+        const Access accesses[] = {{a + 128, 128, true}, {a, 128, false}};
+        device.enqueue(Stream::compute, call, accesses, "");
+      }),
+      "kernel 'add_bias.f32' writes byte 128 of 'a' with what depends on memory that it does not declare as read");
 }
 
 TEST_P(Fake, WhatAKernelLeavesAloneStaysUnwritten) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/base/error.h"
 #include "engine/cuda/cuda_backend.h"
@@ -39,6 +40,16 @@ Trial train(const Program& program, std::uint64_t seed, int steps,
   return {device->inner().takeFault().value_or(""), device->asked()};
 }
 
+// The tables of a kernel that moves many tensors, named first in its arguments: without them it would follow addresses
+// that are none.
+bool isTable(const Call& call, const Access& access) {
+  const auto* const kernel = std::get_if<KernelCall>(&call);
+  if (kernel == nullptr || !kernel->kernel.ends_with("_all")) return false;
+  const std::byte* tables[2] = {};
+  std::memcpy(tables, kernel->arguments.data(), sizeof(tables));
+  return access.data == tables[0] || access.data == tables[1];
+}
+
 class Mutation : public testing::TestWithParam<Program (*)(std::int64_t)> {};
 
 TEST_P(Mutation, EveryReadAndWriteThatAStageForgetsIsFound) {
@@ -55,7 +66,7 @@ TEST_P(Mutation, EveryReadAndWriteThatAStageForgetsIsFound) {
         return other.write && !all[access].write && other.data <= all[access].data &&
                all[access].data + all[access].bytes <= other.data + other.bytes;
       });
-      if (all[access].bytes == 0 || inPlace) continue;
+      if (all[access].bytes == 0 || inPlace || isTable(whole.asked.whole[call], all[access])) continue;
       const auto mutate = [&](ForgetfulDevice& device) {
         device.forgetAccess(static_cast<int>(call), static_cast<int>(access));
       };

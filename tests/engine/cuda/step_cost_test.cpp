@@ -107,6 +107,9 @@ TEST(StepCost, OfAConvolutionIsAsByHand) {
     EXPECT_EQ(normalise.written, bytes * kImage);
     EXPECT_EQ(normalise.kind, StageKind::memory);
     EXPECT_EQ(stageOf(cost, "batch_moments").read, bytes * kImage);
+    // Whether the ReLU let a number through is computed from x and 4 numbers a channel, not read.
+    EXPECT_EQ(stageOf(cost, "batch_gradient_sums").read, bytes * 2 * kImage + 4 * 4 * 16);
+    EXPECT_EQ(stageOf(cost, "batch_gradient.").read, bytes * 2 * kImage + 4 * (4 + 3) * 16);
     // Delivered gradients are read and written once.
     const StageCost& deliver = stageOf(cost, "deliver");
     EXPECT_EQ(deliver.op, "deliver");

@@ -11,6 +11,7 @@
 #include "engine/cuda/cuda_backend.h"
 #include "engine/cuda/device_memory.h"
 #include "engine/cuda/kernels/convert.h"
+#include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
 #include "tests/engine/cuda/fake/fake_device.h"
 #include "tests/engine/cuda/fake/interpreters.h"
@@ -83,11 +84,36 @@ TEST(CudaPlan, ConvertsOnceForAllReaders) {
   const Program program = builder.take();
   EXPECT_EQ(backend->compile(program, store, {})->describe()["reorders"], 0);
   const Json described = backend->compile(program, store, {.precision = DataType::bf16})->describe();
-  int weights = 0;
-  for (const Json& stage : described["operations"]) weights += stage["kernel"] == "convert";
-  EXPECT_EQ(described["reorders"], weights);
-  EXPECT_LE(weights, 5) << "the weight and at most each factor";
-  EXPECT_GE(weights, 2);
+  int factors = 0, launches = 0;
+  for (const Json& stage : described["operations"]) {
+    factors += stage["kernel"] == "convert";
+    launches += stage["kernel"] == "convert_all";
+  }
+  EXPECT_EQ(described["operations"][0]["kernel"], "convert_all") << "weights come first, in one launch";
+  EXPECT_EQ(launches, 1);
+  EXPECT_EQ(described["reorders"], factors + 1) << "the weight, once";
+  EXPECT_LE(factors, 4) << "at most each factor";
+  EXPECT_GE(factors, 1);
+}
+
+// Gradients come into the store several at a time: in whatever type and order they were computed.
+TEST(CudaPlan, DeliversManyGradientsInOneLaunch) {
+  ProgramBuilder builder(2, 7, true);
+  TensorId y = builder.input("x", {2, 3, 6, 6}, DataType::f32);
+  for (int k = 0; k < 40; ++k)
+    y = builder.add("convolution",
+                    {y, builder.parameter({.name = fmt::format("w{}", k), .shape = {3, 3, 3, 3}}),
+                     builder.parameter({.name = fmt::format("b{}", k), .shape = {3}})},
+                    {{"padding", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  builder.result("loss", "loss", builder.add("reduce", {y}, {{"function", std::string("sum")}}));
+  differentiate(builder);
+  const Program program = builder.take();
+  const auto backend = makeCudaBackend(std::make_shared<fake::FakeDevice>());
+  ParameterStore store(1, backend->makeMemory());
+  const Json described = backend->compile(program, store, {.precision = DataType::bf16})->describe();
+  int delivered = 0;
+  for (const Json& stage : described["operations"]) delivered += stage["kernel"] == "deliver_all";
+  EXPECT_EQ(delivered, 3) << "80 gradients, 32 at a time";
 }
 
 // --- Interpreters

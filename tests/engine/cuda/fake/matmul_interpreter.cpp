@@ -93,7 +93,8 @@ void interpret(const MatmulCall& call) {
           sum += a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(j * k + p)];
         const std::int64_t place = batch * call.strideC + i + j * call.ldc;
         double value = call.alpha * sum;
-        if (call.beta != 0) value += call.beta * loadNumber(call.c, call.result, place);
+        if (call.beta != 0)
+          value += call.beta * loadNumber(call.addend != nullptr ? call.addend : call.c, call.result, place);
         if (bias) value += loadNumber(call.bias, call.result, i);
         if (relu && value < 0) value = 0;
         storeNumber(call.c, call.result, place, value);
