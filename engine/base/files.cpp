@@ -58,6 +58,10 @@ class Descriptor {
 
 }  // namespace
 
+bool isLfsPointer(std::string_view begin) {
+  return begin.starts_with("version https://git-lfs.github.com/spec/");
+}
+
 void throwErrno(int number, std::string_view doing, const std::filesystem::path& path) {
   const std::string name = path.string();
   if (number == ENOSPC || number == EDQUOT)

@@ -20,6 +20,9 @@ void writeFileAtomically(const std::filesystem::path& path, std::string_view con
 using Append = std::function<void(const void* data, std::size_t bytes)>;
 void writeFileAtomically(const std::filesystem::path& path, const std::function<void(const Append&)>& write);
 
+// Whether a file that begins so is a pointer of Git LFS, which stands in the place of a file that was not fetched.
+bool isLfsPointer(std::string_view begin);
+
 // Turns errno into an Error: ENOSPC and EDQUOT become diskFull with the remedy, ENOENT and EACCES missingFile.
 [[noreturn]] void throwErrno(int number, std::string_view doing, const std::filesystem::path& path);
 

@@ -35,6 +35,26 @@ std::string knownFormats() {
   return text;
 }
 
+// The importer whose files are named so; null where none is.
+const Importer* importerNamedAs(const std::filesystem::path& file) {
+  for (const Importer* importer : importerTable())
+    for (const std::string& extension : importer->extensions)
+      if (file.extension() == extension) return importer;
+  return nullptr;
+}
+
+// Throws, saying what the file is, where it is none that can be imported.
+[[noreturn]] void refuse(const std::filesystem::path& file, std::string_view begin) {
+  const std::string name = file.string();
+  if (begin.empty()) throwError(ErrorCode::badData, "{} is empty: copy or download the file again", name);
+  if (isLfsPointer(begin))
+    throwError(ErrorCode::badData, "{} is a pointer of Git LFS, not the file itself: run git lfs pull", name);
+  if (const Importer* importer = importerNamedAs(file))
+    throwError(ErrorCode::badData, "{} is named as an {} file, but does not begin as one: copy or download it again",
+               name, importer->label);
+  throwError(ErrorCode::badData, "{} is none of what can be imported: {}", name, knownFormats());
+}
+
 std::string placeOf(const ReportItem& item) {
   std::string place = item.network;
   if (!item.layer.empty()) place += (place.empty() ? "" : " / ") + item.layer;
@@ -76,8 +96,7 @@ const Importer* findImporter(const std::filesystem::path& file) {
 
 Imported importFile(const ImportRequest& request) {
   const Importer* importer = findImporter(request.file);
-  if (!importer)
-    throwError(ErrorCode::badData, "{} is none of what can be imported: {}", request.file.string(), knownFormats());
+  if (!importer) refuse(request.file, beginOf(request.file));
   Imported imported = importer->run(request);
   imported.report.format = importer->label;
   return imported;

@@ -41,6 +41,23 @@ std::string Drawing::freeId(const std::string& wish) {
     if (std::string id = fmt::format("{}_{}", wish, ++number + 1); !m_layers.count(id)) return id;
 }
 
+namespace {
+
+bool looksUp(const std::string& layer) {
+  return layer == "Embedding" || layer == "OneHot";
+}
+
+}  // namespace
+
+void Drawing::makeIndices(const Endpoint& input) {
+  for (const Edge& edge : m_network.edges)
+    if (edge.from == input && !looksUp(m_network.nodes[m_places.at(edge.to.node)].layer))
+      throwError(ErrorCode::badProject, "its indices are numbers that '{}' calculates with: give them as two inputs",
+                 edge.to.node);
+  m_indices.insert(input.node);
+  node(input.node).values["type"] = "index";
+}
+
 std::string Drawing::add(const std::string& layer, const std::string& wish, Json values,
                          const std::vector<Endpoint>& inputs) {
   const LayerDefinition* definition = findLayer(layer);
@@ -58,6 +75,10 @@ std::string Drawing::add(const std::string& layer, const std::string& wish, Json
         apart[i] = output(add("Identity", wish + "_again", Json::object(), {inputs[i]}));
         return add(layer, wish, std::move(values), apart);
       }
+  for (const Endpoint& input : inputs)
+    if (isIndex(input.node) && !looksUp(entry.id))
+      throwError(ErrorCode::badProject,
+                 "it calculates with '{}', whose numbers are indices elsewhere: give them as two inputs", input.node);
   std::vector<Shape> shapes;
   for (const Endpoint& input : inputs)
     if (!input.node.empty()) shapes.push_back(m_shapes.at(input));

@@ -22,7 +22,11 @@ class Drawing {
   static bool has(const std::string& layer) { return findLayer(layer) != nullptr; }
   // The first output, or the one of that place.
   Endpoint output(const std::string& node, std::size_t port = 0) const;
+  bool hasSeveralOutputs(const std::string& node) const { return m_layers.at(node)->entry.outputs.size() > 1; }
   const Shape& shape(const Endpoint& output) const { return m_shapes.at(output); }
+  // The Input becomes one of indices. Throws where something calculates with its numbers; afterwards nothing can.
+  void makeIndices(const Endpoint& input);
+  bool isIndex(const std::string& node) const { return m_indices.count(node) > 0; }
   // A further wire, which may close a loop; and the shape of what a loop gives.
   void wire(const Endpoint& from, const Endpoint& to);
   void setShape(const Endpoint& output, Shape shape) { m_shapes[output] = std::move(shape); }
@@ -63,6 +67,7 @@ class Drawing {
   std::map<std::string, std::size_t> m_places;             // in m_network.nodes
   std::map<std::string, std::size_t> m_readers;            // wires from each node
   std::map<std::string, std::size_t> m_weightPlaces;       // in m_weights, by name
+  std::set<std::string> m_indices;                         // Inputs of indices
 };
 
 // "layer1_0_conv1" of "/layer1/layer1.0/conv1/Conv", as ids of nodes may be.

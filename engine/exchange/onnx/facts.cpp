@@ -1,6 +1,7 @@
 #include "engine/exchange/onnx/facts.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "engine/base/error.h"
@@ -28,7 +29,7 @@ class Learner {
   Facts run() {
     std::int64_t stored = 0;
     for (const auto& [name, constant] : m_graph.constants) {
-      m_facts.make(name) = {true, constant->extents, constant};
+      makeConstant(name, constant);
       stored += static_cast<std::int64_t>(constant->stored());
     }
     m_budget = std::max(kLeastBudget, 4 * stored);
@@ -40,6 +41,12 @@ class Learner {
       OnnxNode node = std::move(waiting.back());
       waiting.pop_back();
       if (takeBranch(node, waiting)) continue;
+      if (m_graph.opset < 7)
+        if (auto first = modernise(node, m_graph.opset, m_facts)) {
+          waiting.push_back(std::move(node));
+          waiting.push_back(std::move(*first));
+          continue;
+        }
       if (!learn(node)) left.push_back(std::move(node));
     }
     m_graph.nodes = std::move(left);
@@ -47,22 +54,38 @@ class Learner {
   }
 
  private:
+  void makeConstant(const std::string& name, const ConstantPointer& constant) {
+    m_facts.make(name) = {true, constant->extents, constant, 1, constant->elementType()};
+  }
+
   void report(ReportItem::Kind kind, std::string layer, std::string sentence) {
     m_report.add(kind, m_graph.name, std::move(layer), {}, std::move(sentence));
   }
 
-  // Which axis of each input is the batch: the one whose extent the file leaves open or, where all are fixed, the
-  // first.
+  // How much a name of an axis says that it is the batch's.
+  static int batchness(const std::string& symbol) {
+    std::string name;
+    for (const char letter : symbol)
+      if (std::isalpha(static_cast<unsigned char>(letter))) name += static_cast<char>(std::tolower(letter));
+    for (const char* whole : {"batch", "batchsize", "batchdim"})
+      if (name == whole) return 3;
+    if (name.find("batch") != name.npos && name.find("sequence") == name.npos) return 2;
+    return name == "n" || name == "b" || name == "bs" ? 1 : 0;
+  }
+
+  // Which axis of each input is the batch: the one that its name calls so, else the first whose extent the file leaves
+  // open or, where all are fixed, the first.
   void takeInputs() {
     std::string symbol;
     bool open = false;
+    int most = 0;
     for (const OnnxValue& input : m_graph.inputs) {
       if (!input.extents) continue;
-      for (std::size_t i = 0; i < input.extents->size() && !open; ++i) {
-        const Extent& extent = (*input.extents)[i];
-        if (extent.value >= 0) continue;
+      for (const Extent& extent : *input.extents) {
+        if (extent.value >= 0 || (open && batchness(extent.symbol) <= most)) continue;
         open = true;
         symbol = extent.symbol;
+        most = batchness(symbol);
       }
     }
     for (const OnnxValue& input : m_graph.inputs) takeInput(input, open, symbol);
@@ -77,7 +100,7 @@ class Learner {
     Extents extents;
     for (const Extent& extent : *input.extents) extents.push_back(extent.value);
     std::size_t batch = 0;
-    if (open && extents[0] >= 0) {
+    if (open) {
       const auto named = std::find_if(input.extents->begin(), input.extents->end(), [&](const Extent& extent) {
         return extent.value < 0 && (symbol.empty() || extent.symbol == symbol);
       });
@@ -97,7 +120,7 @@ class Learner {
                       extents[i]));
     }
     m_facts.batchAxis[input.name] = batch;
-    m_facts.make(input.name) = {true, std::move(extents), nullptr};
+    m_facts.make(input.name) = {true, std::move(extents), nullptr, 1, input.type};
   }
 
   // An If whose condition is known: its branch in its place.
@@ -108,7 +131,7 @@ class Learner {
     const auto branch = node.branches.find(condition->at(0) != 0 ? "then_branch" : "else_branch");
     if (branch == node.branches.end() || branch->second->outputs.size() < node.outputs.size()) return false;
     OnnxGraph& inner = *branch->second;
-    for (const auto& [name, constant] : inner.constants) m_facts.make(name) = {true, constant->extents, constant};
+    for (const auto& [name, constant] : inner.constants) makeConstant(name, constant);
     for (std::size_t i = node.outputs.size(); i-- > 0;)
       waiting.push_back(
           {.name = node.name, .op = "Identity", .inputs = {inner.outputs[i].name}, .outputs = {node.outputs[i]}});
@@ -119,12 +142,15 @@ class Learner {
 
   // Whether all that the node gives is a constant now.
   bool learn(const OnnxNode& node) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (!node.outputs[i].empty()) m_facts.make(node.outputs[i]).type = typeOf(node, i, m_facts);
     try {
       if (auto constants = constantsOf(node)) {
         for (std::size_t i = 0; i < node.outputs.size() && i < constants->size(); ++i) {
+          if (node.outputs[i].empty()) continue;
           const ConstantPointer& constant = (*constants)[i];
           m_budget -= static_cast<std::int64_t>(constant->stored());
-          m_facts.make(node.outputs[i]) = {true, constant->extents, constant};
+          makeConstant(node.outputs[i], constant);
         }
         if (node.op != "Constant")
           report(ReportItem::Kind::translated, node.title(),
@@ -134,7 +160,9 @@ class Learner {
       if (const auto shapes = shapesOf(node, m_facts, m_graph.opset)) {
         for (std::size_t i = 0; i < node.outputs.size() && i < shapes->size(); ++i) {
           (void)elementsOf((*shapes)[i]);
-          m_facts.make(node.outputs[i]) = {true, (*shapes)[i], nullptr, insideOf(node, (*shapes)[i])};
+          if (node.outputs[i].empty()) continue;
+          Fact& fact = m_facts.make(node.outputs[i]);
+          fact = {true, (*shapes)[i], nullptr, insideOf(node, (*shapes)[i]), fact.type};
         }
         return false;
       }
@@ -195,7 +223,10 @@ class Learner {
   // The shape that the file tells, where no rule of ours gives one.
   void fromFile(const std::string& name) {
     const auto told = m_graph.known.find(name);
-    if (told == m_graph.known.end() || !told->second.extents) return;
+    if (told == m_graph.known.end()) return;
+    Fact& fact = m_facts.make(name);
+    if (told->second.type != kUnknownType) fact.type = told->second.type;
+    if (!told->second.extents) return;
     Extents extents;
     for (const Extent& extent : *told->second.extents) extents.push_back(extent.value);
     const auto open = std::count(extents.begin(), extents.end(), -1);
@@ -204,7 +235,7 @@ class Learner {
       *std::find(extents.begin(), extents.end(), -1) = kBatch;
     else if (m_facts.fixedBatch > 0 && extents[0] == m_facts.fixedBatch)
       extents[0] = kBatch;
-    m_facts.make(name) = {true, std::move(extents), nullptr};
+    fact = {true, std::move(extents), nullptr, 1, fact.type};
   }
 
   OnnxGraph& m_graph;

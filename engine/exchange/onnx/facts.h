@@ -21,6 +21,7 @@ struct Fact {
   Extents extents;
   ConstantPointer constant;  // null: not known before a run
   std::int64_t inside = 1;   // of the axis that holds the batch: how many of its other elements are counted before it
+  int type = kUnknownType;   // of its elements
 };
 
 class Facts {
@@ -49,6 +50,15 @@ std::optional<std::vector<ConstantPointer>> fold(const OnnxNode& node, const std
                                                  int opset, std::int64_t mostElements, std::int64_t fixedBatch = 0);
 // The shapes of its outputs, or nothing where they do not follow from the facts.
 std::optional<std::vector<Extents>> shapesOf(const OnnxNode& node, const Facts& facts, int opset);
+
+// A node of a version before 7 as that version has it; what it answers is to come before it.
+std::optional<OnnxNode> modernise(OnnxNode& node, int opset, Facts& facts);
+// The type of an output, by those of the inputs.
+int typeOf(const OnnxNode& node, std::size_t output, const Facts& facts);
+// Why numbers here, which are floating point, do not give what the operator gives of whole numbers; "" where they do.
+std::string whyNotCalculable(const OnnxNode& node, const Facts& facts);
+// Whether a cast between these types changes no number that both hold.
+bool castKeeps(int from, int to);
 
 // Two shapes stretched to each other as ONNX (and NumPy) does; nothing where they do not fit.
 std::optional<Extents> stretched(const Extents& a, const Extents& b);

@@ -141,20 +141,43 @@ class Folder {
 
   Answer same() { return in(0) ? Answer{{std::make_shared<Constant>(*in(0))}} : Answer{}; }
 
-  Answer castTo(Kind kind) {
+  // As a whole number of that type, whose higher bits are cut off.
+  static std::int64_t wrapped(std::int64_t number, int type) {
+    switch (type) {
+      case kUint8:
+        return static_cast<std::uint8_t>(number);
+      case kInt8:
+        return static_cast<std::int8_t>(number);
+      case kUint16:
+        return static_cast<std::uint16_t>(number);
+      case kInt16:
+        return static_cast<std::int16_t>(number);
+      case kUint32:
+        return static_cast<std::uint32_t>(number);
+      case kInt32:
+        return static_cast<std::int32_t>(number);
+      default:
+        return number;
+    }
+  }
+
+  Answer castTo(int type) {
     const Constant* x = in(0);
-    if (!x) return {};
-    if (kind == x->kind) return same();
+    if (!x || (!isReal(type) && !isWhole(type) && type != kBool)) return {};
+    const Kind kind = isReal(type) ? Kind::real : type == kBool ? Kind::truth : Kind::whole;
     auto result = made(kind, x->extents, x->stored());
-    for (std::size_t i = 0; i < result->stored(); ++i)
-      put(*result, i, kind == Kind::truth ? (x->at(i) != 0 ? 1 : 0) : x->at(i));
+    result->type = type;
+    for (std::size_t i = 0; i < result->stored(); ++i) {
+      if (kind == Kind::whole && x->kind != Kind::real)
+        result->wholes[i] = x->whole(i);
+      else
+        put(*result, i, kind == Kind::truth ? (x->at(i) != 0 ? 1 : 0) : x->at(i));
+      if (kind == Kind::whole) result->wholes[i] = wrapped(result->wholes[i], type);
+    }
     return {{result}};
   }
-  Answer cast() {
-    const std::int64_t to = m_node.integer("to", 1);  // of TensorProto.DataType
-    return castTo(to == 1 || to == 10 || to == 11 || to == 16 ? Kind::real : to == 9 ? Kind::truth : Kind::whole);
-  }
-  Answer castLike() { return in(1) ? castTo(in(1)->kind) : Answer{}; }
+  Answer cast() { return castTo(static_cast<int>(m_node.integer("to", kFloat) & 0xff)); }
+  Answer castLike() { return in(1) ? castTo(in(1)->elementType()) : Answer{}; }
 
   Answer size() {
     if (!in(0)) return {};

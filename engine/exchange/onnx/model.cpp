@@ -8,6 +8,7 @@
 #include "engine/base/files.h"
 #include "engine/exchange/onnx/model_proto.h"
 #include "engine/exchange/onnx/tensor_data.h"
+#include "function_defaults.pb.h"
 
 namespace loom::onnx_file {
 
@@ -22,6 +23,11 @@ std::int64_t elementsOf(const Extents& extents) {
     product *= extent;
   }
   return product;
+}
+
+int Constant::elementType() const {
+  if (type != kUnknownType) return type;
+  return kind == Kind::real ? kFloat : kind == Kind::truth ? kBool : kInt64;
 }
 
 double Constant::at(std::size_t i) const {
@@ -81,7 +87,7 @@ constexpr int kDeepest = 16;  // functions that call functions, branches in bran
 
 class Reader {
  public:
-  Reader(const onnx::ModelProto& model, std::filesystem::path folder) : m_model(model), m_folder(std::move(folder)) {
+  Reader(const onnx::ModelProto& model, std::filesystem::path path) : m_model(model), m_path(std::move(path)) {
     for (const auto& function : model.functions())
       m_functions.emplace(std::pair(domainOf(function.domain()), function.name()), &function);
   }
@@ -103,13 +109,10 @@ class Reader {
     for (const auto& import : m_model.opset_import())
       if (domainOf(import.domain()).empty())
         m_opset = static_cast<int>(std::clamp<std::int64_t>(import.version(), 0, std::numeric_limits<int>::max()));
+    // Of a pipeline without operators of ONNX's own none is named.
+    if (m_opset == 0 && m_model.opset_import_size() > 0) m_opset = kNewestOpset;
     if (m_opset == 0 || !m_model.has_graph())
       throwError(ErrorCode::badData, "it is no ONNX file: it names no version of the operators, or holds no graph");
-    if (m_opset < kOldestOpset)
-      throwError(
-          ErrorCode::badData,
-          "it was written with version {} of the operators; {} to {} can be read. Export it again with a newer one",
-          m_opset, kOldestOpset, kNewestOpset);
     if (m_opset > kNewestOpset)
       remark(ReportItem::Kind::converted, "the file",
              fmt::format(
@@ -130,7 +133,7 @@ class Reader {
     OnnxGraph graph;
     graph.name = proto.name();
     for (const auto& tensor : proto.initializer())
-      if (!tensor.name().empty()) graph.constants[tensor.name()] = constantFrom(tensor, m_folder);
+      if (!tensor.name().empty()) graph.constants[tensor.name()] = constantFrom(tensor, m_path);
     for (const auto& tensor : proto.sparse_initializer())
       throwError(ErrorCode::badData, "the weight '{}' is sparse; export it as a dense tensor", tensor.values().name());
     for (const auto& value : proto.value_info()) graph.known[value.name()] = valueFrom(value);
@@ -169,7 +172,7 @@ class Reader {
         return {.kind = Attribute::Kind::text, .text = proto.s()};
       case Proto::TENSOR:
         attribute.kind = Attribute::Kind::tensor;
-        if (proto.t().data_type() != onnx::TensorProto::STRING) attribute.tensor = constantFrom(proto.t(), m_folder);
+        if (proto.t().data_type() != onnx::TensorProto::STRING) attribute.tensor = constantFrom(proto.t(), m_path);
         return attribute;
       case Proto::FLOATS:
         return {.kind = Attribute::Kind::reals, .reals = {proto.floats().begin(), proto.floats().end()}};
@@ -184,9 +187,19 @@ class Reader {
 
   using Names = std::map<std::string, std::string>;
 
-  // `rename`: of a function's values; `call`: the node that calls it, whose attributes are its arguments.
-  void addNode(const onnx::NodeProto& proto, const Names& rename, const std::string& prefix,
-               const onnx::NodeProto* call, int depth, OnnxGraph& graph) {
+  // What the attributes of a function stand for where it is called, by their names.
+  using Arguments = std::map<std::string, const onnx::AttributeProto*>;
+
+  // The attribute, or what it refers to; null where that was left out.
+  static const onnx::AttributeProto* resolved(const onnx::AttributeProto& given, const Arguments* arguments) {
+    if (!arguments || given.ref_attr_name().empty()) return &given;
+    const auto found = arguments->find(given.ref_attr_name());
+    return found == arguments->end() ? nullptr : found->second;
+  }
+
+  // `rename`: of a function's values; `call`: what its attributes stand for; null outside of functions.
+  void addNode(const onnx::NodeProto& proto, const Names& rename, const std::string& prefix, const Arguments* call,
+               int depth, OnnxGraph& graph) {
     if (++m_nodes > kMostNodes) throwError(ErrorCode::badData, "it has more than {} nodes", kMostNodes);
     const auto named = [&](const std::string& value) {
       if (value.empty() || !call) return value;
@@ -196,7 +209,7 @@ class Reader {
     const std::string domain = domainOf(proto.domain());
     if (const auto function = m_functions.find({domain, proto.op_type()}); function != m_functions.end()) {
       if (depth >= kDeepest) throwError(ErrorCode::badData, "functions call functions more than {} deep", kDeepest);
-      callFunction(*function->second, proto, named, depth, graph);
+      callFunction(*function->second, proto, call, named, depth, graph);
       return;
     }
     OnnxNode node{.name = prefix + proto.name(),
@@ -204,14 +217,8 @@ class Reader {
     for (const std::string& input : proto.input()) node.inputs.push_back(named(input));
     for (const std::string& output : proto.output()) node.outputs.push_back(named(output));
     for (const auto& given : proto.attribute()) {
-      const onnx::AttributeProto* attribute = &given;
-      if (call && !given.ref_attr_name().empty()) {
-        const auto& arguments = call->attribute();
-        const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                        [&](const auto& argument) { return argument.name() == given.ref_attr_name(); });
-        if (found == arguments.end()) continue;
-        attribute = &*found;
-      }
+      const onnx::AttributeProto* attribute = resolved(given, call);
+      if (!attribute) continue;
       if (attribute->type() == onnx::AttributeProto::GRAPH && !call) {
         node.branches[given.name()] = std::make_shared<OnnxGraph>(readGraph(attribute->g(), depth + 1));
       } else {
@@ -224,15 +231,27 @@ class Reader {
   }
 
   template <class Named>
-  void callFunction(const onnx::FunctionProto& function, const onnx::NodeProto& call, const Named& named, int depth,
-                    OnnxGraph& graph) {
+  void callFunction(const onnx::FunctionProto& function, const onnx::NodeProto& call, const Arguments* outer,
+                    const Named& named, int depth, OnnxGraph& graph) {
+    Arguments arguments;
+    const gradloom::FunctionDefaults& defaults = defaultsOf(function);
+    for (const auto& attribute : defaults.attribute_proto()) arguments[attribute.name()] = &attribute;
+    for (const auto& given : call.attribute())
+      if (const onnx::AttributeProto* attribute = resolved(given, outer)) arguments[given.name()] = attribute;
     Names rename;
     for (int i = 0; i < function.input_size(); ++i)
       rename[function.input(i)] = i < call.input_size() ? named(call.input(i)) : std::string();
     for (int i = 0; i < function.output_size() && i < call.output_size(); ++i)
       rename[function.output(i)] = named(call.output(i));
     const std::string prefix = fmt::format("{}/{}/", call.name().empty() ? call.op_type() : call.name(), m_calls++);
-    for (const auto& node : function.node()) addNode(node, rename, prefix, &call, depth + 1, graph);
+    for (const auto& node : function.node()) addNode(node, rename, prefix, &arguments, depth + 1, graph);
+  }
+
+  const gradloom::FunctionDefaults& defaultsOf(const onnx::FunctionProto& function) {
+    const auto [place, isNew] = m_defaults.try_emplace(&function);
+    if (isNew && !place->second.ParseFromString(function.SerializeAsString()))
+      throwError(ErrorCode::badData, "the defaults of the function '{}' cannot be read", function.name());
+    return place->second;
   }
 
   // Nodes after what they read. A file should have them so already; a circle is a fault.
@@ -278,8 +297,9 @@ class Reader {
   }
 
   const onnx::ModelProto& m_model;
-  std::filesystem::path m_folder;
+  std::filesystem::path m_path;
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*> m_functions;
+  std::map<const onnx::FunctionProto*, gradloom::FunctionDefaults> m_defaults;
   std::vector<ReportItem> m_remarks;
   int m_opset = 0;
   int m_calls = 0;
@@ -288,8 +308,8 @@ class Reader {
 
 }  // namespace
 
-OnnxGraph graphOf(const onnx::ModelProto& model, const std::filesystem::path& folder) {
-  return Reader(model, folder).read();
+OnnxGraph graphOf(const onnx::ModelProto& model, const std::filesystem::path& path) {
+  return Reader(model, path).read();
 }
 
 OnnxGraph readModel(const std::filesystem::path& path) {
@@ -301,7 +321,7 @@ OnnxGraph readModel(const std::filesystem::path& path) {
   if (!model.ParseFromArray(file.bytes().data(), static_cast<int>(file.bytes().size())))
     throwError(ErrorCode::badData, "{} is no ONNX file, or only a part of one", path.string());
   try {
-    return graphOf(model, path.parent_path());
+    return graphOf(model, path);
   } catch (Error& error) {
     throw error.addContext(path.string());
   }

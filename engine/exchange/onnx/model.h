@@ -1,5 +1,6 @@
 #pragma once
-// An ONNX file as plain values: nothing of protobuf is seen outside of model.cpp and graph_writer.cpp. Functions of the model
+// An ONNX file as plain values: nothing of protobuf is seen outside of the files that
+// include model_proto.h or tensor_data.h. Functions of the model
 // are written out, so that one flat list of nodes is left; every value has one name.
 #include <cstdint>
 #include <filesystem>
@@ -19,16 +20,39 @@ using Extents = std::vector<std::int64_t>;
 // Product of the extents. Throws Error(badData) where it is negative or above 2^60.
 std::int64_t elementsOf(const Extents& extents);
 
+// TensorProto.DataType: what a value is made of.
+enum ElementType : int {
+  kUnknownType = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16
+};
+bool isReal(int type);   // a number with a fraction; one of unknown type counts as such
+bool isWhole(int type);  // a whole number, signed or not
+
 // A tensor that is known before anything runs. One number may stand for all of them (`uniform`): what shape arithmetic
 // makes, a state of zeros for each sample, costs nothing.
 struct Constant {
   enum class Kind { real, whole, truth } kind = Kind::real;
   Extents extents;
+  int type = kUnknownType;           // as the file has it
   std::vector<float> reals;          // of kind real
   std::vector<std::int64_t> wholes;  // of the others
 
   std::size_t stored() const { return kind == Kind::real ? reals.size() : wholes.size(); }
   bool uniform() const { return stored() == 1; }
+  int elementType() const;  // the file's, or by its kind
   double at(std::size_t i) const;
   std::int64_t whole(std::size_t i) const;
   // Every number, written out.
@@ -74,7 +98,7 @@ struct Extent {
 
 struct OnnxValue {
   std::string name;
-  int type = 0;  // TensorProto.DataType
+  int type = kUnknownType;
   std::optional<std::vector<Extent>> extents;
 };
 
@@ -89,7 +113,7 @@ struct OnnxGraph {
   std::map<std::string, std::string> metadata;       // texts that tools keep beside the graph
 };
 
-inline constexpr int kOldestOpset = 7, kNewestOpset = 21;
+inline constexpr int kNewestOpset = 25;  // of the operators' versions, from 1 on
 
 // Reads and checks the file and the files of weights that it names, which must lie in its folder or below it. Throws
 // Error(badData, missingFile, newerVersion); memory and time are in proportion to the files.

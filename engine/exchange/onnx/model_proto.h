@@ -7,7 +7,7 @@
 
 namespace loom::onnx_file {
 
-// `folder`: where its files of weights lie. Throws as readModel() does.
-OnnxGraph graphOf(const onnx::ModelProto& model, const std::filesystem::path& folder);
+// `path`: of the file; its files of weights lie beside it. Throws as readModel() does.
+OnnxGraph graphOf(const onnx::ModelProto& model, const std::filesystem::path& path);
 
 }  // namespace loom::onnx_file

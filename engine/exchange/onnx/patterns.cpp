@@ -114,7 +114,7 @@ class Joiner {
           const auto maker = m_makers.find(input);
           if (maker == m_makers.end() || !nodes.count(maker->second)) inputs.insert(input);
         }
-      if (inputs.size() == 1 && nodes.size() > 1 && closed(nodes, last)) {
+      if (inputs.size() == 1 && nodes.size() > 1 && isReal(m_facts.of(*inputs.begin()).type) && closed(nodes, last)) {
         const auto found = functionOf(valuesOf(nodes, *inputs.begin(), last));
         if (found && findLayer(found->layer)) {
           best = found;
@@ -310,7 +310,8 @@ class Joiner {
       return;
     const OnnxNode *difference = maker(centred), *other = maker(square->inputs[0]);
     // Casts between are of no account.
-    while (other && (other->op == "Cast" || other->op == "Identity")) {
+    while (other &&
+           ((other->op == "Cast" && isReal(m_facts.of(other->outputs.front()).type)) || other->op == "Identity")) {
       nodes.insert(place(other));
       other = maker(other->input(0));
     }

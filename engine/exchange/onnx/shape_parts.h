@@ -28,5 +28,7 @@ class RuleParts {
 std::optional<std::vector<std::int64_t>> wholesOf(const Constant* constant);
 // Of operators that slide a window, pad or resize. Nothing for all others.
 RuleParts::Answer windowShapes(const OnnxNode& node, const Facts& facts, int opset);
+// Of operators that no rule draws. Nothing for all others.
+RuleParts::Answer furtherShapes(const OnnxNode& node, const Facts& facts, int opset);
 
 }  // namespace loom::onnx_file

@@ -31,7 +31,7 @@ class WindowRules : public RuleParts {
         {"DepthToSpace", &WindowRules::depthToSpace},
         {"SpaceToDepth", &WindowRules::spaceToDepth}};
     const auto rule = table.find(m_node.op);
-    return rule == table.end() ? Answer{} : (this->*rule->second)();
+    return rule == table.end() ? furtherShapes(m_node, m_facts, m_opset) : (this->*rule->second)();
   }
 
  private:
@@ -90,7 +90,10 @@ class WindowRules : public RuleParts {
       if (given.size() == axes) {
         extents.push_back(given[i]);
       } else if (automatic.starts_with("SAME")) {
-        extents.push_back(elementsOf({of(0)[i + 2], strides[i]}));
+        // As far as its windows reach.
+        extents.push_back(std::min(elementsOf({of(0)[i + 2], strides[i]}),
+                                   elementsOf({strides[i], std::max<std::int64_t>(of(0)[i + 2] - 1, 0)}) + further[i] +
+                                       elementsOf({dilations[i], std::max<std::int64_t>(of(1)[i + 2] - 1, 0)}) + 1));
       } else {
         const std::int64_t around = automatic == "VALID" ? 0 : pads[i] + pads[i + axes];
         extents.push_back(elementsOf({strides[i], std::max<std::int64_t>(of(0)[i + 2] - 1, 0)}) + further[i] +
@@ -159,7 +162,10 @@ class WindowRules : public RuleParts {
     if (factors.size() != rank()) return {};
     Extents extents;
     for (std::size_t i = 0; i < rank(); ++i) {
-      const double extent = std::floor(static_cast<double>(of(0)[i]) * factors[i]);
+      // As onnxruntime does, in 32 bits: 10 times 0.7 are 7.
+      const bool isBatch = holdsBatch(of(0)[i]) && factors[i] == 1;
+      const double extent = isBatch ? static_cast<double>(of(0)[i])
+                                    : std::floor(static_cast<float>(of(0)[i]) * static_cast<float>(factors[i]));
       if (!(extent >= 1 && extent < 1e12))
         throwError(ErrorCode::badData, "it makes {} of an extent of {}", extent, of(0)[i]);
       extents.push_back(static_cast<std::int64_t>(extent));

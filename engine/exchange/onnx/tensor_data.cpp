@@ -25,8 +25,14 @@ float fromBfloat(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+// Whether a file lies in a folder or below it; both as they really are, behind all links.
+bool isBelow(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  const std::filesystem::path inside = file.lexically_relative(folder);
+  return !inside.empty() && *inside.begin() != "..";
+}
+
 // The bytes of a tensor whose data stand in another file.
-std::string externalBytes(const onnx::TensorProto& tensor, const std::filesystem::path& folder) {
+std::string externalBytes(const onnx::TensorProto& tensor, const std::filesystem::path& model) {
   std::string location;
   std::uint64_t offset = 0, length = 0;
   bool hasLength = false;
@@ -42,14 +48,19 @@ std::string externalBytes(const onnx::TensorProto& tensor, const std::filesystem
   }
   const std::filesystem::path given(location);
   std::error_code fault;
-  const std::filesystem::path home = std::filesystem::weakly_canonical(folder.empty() ? "." : folder, fault);
+  const std::filesystem::path home =
+      std::filesystem::weakly_canonical(model.has_parent_path() ? model.parent_path() : ".", fault);
   const std::filesystem::path file = std::filesystem::weakly_canonical(home / given, fault);
-  const std::filesystem::path inside = file.lexically_relative(home);
-  if (location.empty() || given.is_absolute() || fault || inside.empty() || *inside.begin() == "..")
+  // A cache of a hub keeps links to files elsewhere: the data then lie beside the file that the model's link leads to.
+  const std::filesystem::path really = std::filesystem::weakly_canonical(model, fault).parent_path();
+  if (location.empty() || given.is_absolute() || fault || !isBelow((home / given).lexically_normal(), home) ||
+      !(isBelow(file, home) || isBelow(file, really)))
     throwError(ErrorCode::badData,
                "its data lie in '{}', which is outside of the folder of the ONNX file; put it there", location);
   const MappedFile mapped(file);
   const std::string_view text = mapped.text();
+  if (isLfsPointer(text))
+    throwError(ErrorCode::badData, "{} is a pointer of Git LFS, not the data themselves: run git lfs pull", location);
   if (offset > text.size() || (hasLength && length > text.size() - offset))
     throwError(ErrorCode::badData, "its data are to be {} bytes from byte {} on of {}, which has {}", length, offset,
                location, text.size());
@@ -142,15 +153,16 @@ void fill(const onnx::TensorProto& tensor, bool raw, std::string_view bytes, std
 
 }  // namespace
 
-ConstantPointer constantFrom(const onnx::TensorProto& tensor, const std::filesystem::path& folder) {
+ConstantPointer constantFrom(const onnx::TensorProto& tensor, const std::filesystem::path& model) {
   try {
     auto constant = std::make_shared<Constant>();
     constant->extents.assign(tensor.dims().begin(), tensor.dims().end());
+    constant->type = tensor.data_type();
     const std::int64_t elements = elementsOf(constant->extents);
     if (tensor.has_segment())
       throwError(ErrorCode::badData, "it is one segment of several, which nothing writes any more");
     const bool external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
-    const std::string outside = external ? externalBytes(tensor, folder) : std::string();
+    const std::string outside = external ? externalBytes(tensor, model) : std::string();
     fill(tensor, external || tensor.has_raw_data(), external ? std::string_view(outside) : tensor.raw_data(), elements,
          *constant);
     return constant;

@@ -195,6 +195,7 @@ bool Translator::onScores(const OnnxNode& node) try {
     next.softmax = true;
   } else if ((node.op == "Identity" || node.op == "Cast" || node.op == "Dropout" || node.op == "Reshape") &&
              place == 0) {
+    if (node.op == "Cast" && !isReal(m_facts.of(node.outputs.at(0)).type)) return false;
     if (node.op == "Reshape") {  // (B, heads, T, T) to (B heads, T, T) and back
       const Extents& now = m_facts.of(node.input(0)).extents;
       const Extents& wanted = m_facts.of(node.outputs.at(0)).extents;

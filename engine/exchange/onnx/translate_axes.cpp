@@ -52,7 +52,11 @@ void Translator::reduce(const OnnxNode& node) {
   const View from = view(node.input(0));
   const auto given = axesOf(node, m_facts, 1);
   const std::string layer = node.op == "ReduceProd" ? "ReduceProduct" : node.op;
-  if ((!given || given->empty()) && node.integer("noop_with_empty_axes", 0)) return identity(node);
+  if ((!given || given->empty()) && node.integer("noop_with_empty_axes", 0)) {  // of each number by itself
+    if (node.op == "ReduceL1" || node.op == "ReduceL2") return map(node, "Abs");
+    if (node.op == "ReduceSumSquare") return map(node, "Square");
+    return node.op == "ReduceLogSum" ? map(node, "Log") : identity(node);
+  }
   std::vector<std::int64_t> axes;
   if (!given || given->empty()) refuse("it takes the samples of a batch together");
   for (const std::int64_t axis : *given) {
@@ -124,7 +128,8 @@ void Translator::resize(const OnnxNode& node) {
   const View from = view(node.input(0));
   wantBatchFirst(from);
   const Fact& fact = m_facts.of(node.outputs.at(0));
-  if (!fact.known || fact.extents.size() != from.axes.size() || fact.extents[1] != from.extents()[1])
+  if (!fact.known || fact.extents.size() < 3 || fact.extents.size() != from.axes.size() ||
+      fact.extents[1] != from.extents()[1])
     refuse("its size is calculated from what is fed, or it changes the channels");
   const bool old = node.op == "Upsample" || m_graph.opset < 11;
   std::string mode = node.text("mode", "nearest"),
@@ -142,24 +147,28 @@ void Translator::resize(const OnnxNode& node) {
     refuse("it resizes in a way that has no counterpart here");
   std::vector<std::int64_t> size(fact.extents.begin() + 2, fact.extents.end());
   Json values = {{"mode", mode}, {"coordinates", coordinates}};
-  // Whole factors are said as such, so that another image may come in. ONNX calculates places with the factor, not with
-  // the extents.
+  // Factors are said as such where the file has them or they are whole, so that another image may come in; places are
+  // found with the factor, not with the extents.
   std::vector<double> factors;
   for (std::size_t i = 0; i < size.size(); ++i)
     factors.push_back(static_cast<double>(size[i]) / static_cast<double>(from.extents()[i + 2]));
   const bool whole =
       std::all_of(factors.begin(), factors.end(), [](double factor) { return factor == std::floor(factor); });
-  const Constant* scales = old || node.input(2).empty() ? nullptr : m_facts.constant(node.input(2));
-  if (scales && elementsOf(scales->extents) == static_cast<std::int64_t>(from.axes.size()))
+  std::vector<double> named;  // the file's own factors
+  if (const auto given = node.attributes.find("scales"); given != node.attributes.end()) named = given->second.reals;
+  if (const Constant* scales = m_facts.constant(node.input(old ? 1 : 2)))
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(elementsOf(scales->extents), 16); ++i)
+      named.push_back(scales->at(static_cast<std::size_t>(i)));
+  if (named.size() == from.axes.size() && (old || node.input(3).empty())) {
+    // The shortest number that is this one in 32 bits: 10 times 0.7 are 7, 10 times 0.699999988 are 6.
     for (std::size_t i = 0; i < size.size(); ++i)
-      if (std::abs(scales->at(i + 2) * static_cast<double>(from.extents()[i + 2]) - static_cast<double>(size[i])) >
-              1e-3 &&
-          coordinates != "align_corners")
-        refuse("its factor gives no whole extent, and places are found with the factor");
-  if (whole)
+      factors[i] = std::stod(fmt::format("{}", static_cast<float>(named[i + 2])));
     values["scale"] = factors;
-  else
+  } else if (whole) {
+    values["scale"] = factors;
+  } else {
     values["size"] = size;
+  }
   if (mode == "nearest") values["rounding"] = rounding;
   if (mode == "cubic") values["cubic"] = node.real("cubic_coeff_a", -0.75);
   const Endpoint x = drawn(node.input(0), node);
@@ -200,8 +209,8 @@ void Translator::blocks(const OnnxNode& node) {
   wantBatchFirst(from);
   const Endpoint x = drawn(node.input(0), node);
   Json values = {{"block", node.integer("blocksize", 1)}};
-  // DCR: the block counts first; SpaceToDepth knows that one alone.
-  values["order"] = node.op == "DepthToSpace" && node.text("mode", "DCR") == "CRD" ? "channels_first" : "block_first";
+  values["order"] =
+      node.text("mode", "DCR") == "CRD" ? "channels_first" : "block_first";  // DCR: the block counts first
   giveAs(node, m_drawing.add(node.op, wish(node), std::move(values), {x}), from);
 }
 

@@ -60,7 +60,8 @@ const std::unordered_map<std::string, Activation>& activations() {
   return table;
 }
 
-// Operators of two values, as the layer of two inputs and as those of one and a number (x first, number first).
+// Operators of two values, as the layer of two inputs and as those of one and a number (x first, number first); null:
+// the number becomes a Parameter.
 struct Pair {
   const char* layer;
   const char* withNumber;
@@ -70,6 +71,7 @@ const std::unordered_map<std::string, Pair>& pairs() {
   static const std::unordered_map<std::string, Pair> table{
       {"Add", {"Add", "AddScalar", "AddScalar"}},
       {"Sum", {"Add", "AddScalar", "AddScalar"}},
+      {"Mean", {"Add", nullptr, nullptr}},
       {"Mul", {"Multiply", "MultiplyScalar", "MultiplyScalar"}},
       {"Sub", {"Subtract", "AddScalar", "SubtractFromScalar"}},
       {"Div", {"Divide", "MultiplyScalar", "DivideScalarBy"}},
@@ -77,11 +79,11 @@ const std::unordered_map<std::string, Pair>& pairs() {
       {"Pow", {"Power", "PowerScalar", "ScalarToThePower"}},
       {"Max", {"Maximum", "MaximumScalar", "MaximumScalar"}},
       {"Min", {"Minimum", "MinimumScalar", "MinimumScalar"}},
-      {"Equal", {"Equal", "Equal", nullptr}},
-      {"Greater", {"Greater", "Greater", nullptr}},
-      {"GreaterOrEqual", {"GreaterEqual", "GreaterEqual", nullptr}},
-      {"Less", {"Less", "Less", nullptr}},
-      {"LessOrEqual", {"LessEqual", "LessEqual", nullptr}},
+      {"Equal", {"Equal", "Equal", "Equal"}},
+      {"Greater", {"Greater", "Greater", "Less"}},
+      {"GreaterOrEqual", {"GreaterEqual", "GreaterEqual", "LessEqual"}},
+      {"Less", {"Less", "Less", "Greater"}},
+      {"LessOrEqual", {"LessEqual", "LessEqual", "GreaterEqual"}},
       {"And", {"LogicalAnd", nullptr, nullptr}},
       {"Or", {"LogicalOr", nullptr, nullptr}},
       {"Xor", {"LogicalXor", nullptr, nullptr}}};
@@ -102,6 +104,10 @@ void Translator::activation(const OnnxNode& node) {
       refuse("its bias is part of it, which has no counterpart here");
     return map(node, "GELU",
                {{"approximate", node.op == "com.microsoft.FastGelu" || node.text("approximate", "none") == "tanh"}});
+  }
+  if (node.op == "Swish") {
+    if (node.real("alpha", 1) != 1) refuse("its alpha is not 1");
+    return map(node, "SiLU");
   }
   if (node.op == "Selu") {
     if (std::abs(node.real("alpha", 1.67326319217681884765625) - 1.67326319) > 1e-5 ||
@@ -143,12 +149,22 @@ void Translator::function(const OnnxNode& node) {
 void Translator::softmax(const OnnxNode& node) {
   const View from = view(node.input(0));
   const std::size_t axis = axisIn(node.integer("axis", m_graph.opset < 13 ? 1 : -1), from.axes.size());
-  // Before version 13 all axes from this one on were taken together.
-  if (m_graph.opset < 13)
-    for (std::size_t i = axis + 1; i < from.axes.size(); ++i)
-      if (from.extents()[i] != 1)
-        refuse("it takes several axes together; export it with version 13 of the operators or a newer one");
   if (!from.sampleAxis(axis)) refuse("it compares samples of a batch with each other");
+  // Before version 13 all axes from this one on were taken together: as one, and apart again.
+  const Extents extents = from.extents();
+  const std::int64_t together = elementsOf({extents.begin() + static_cast<std::ptrdiff_t>(axis), extents.end()});
+  if (m_graph.opset < 13 && together != extents[axis]) {
+    if (from.batchAxis() > static_cast<std::int64_t>(axis)) refuse("it compares samples of a batch with each other");
+    Extents grouped(extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(axis));
+    grouped.push_back(together);
+    const Endpoint x = drawn(node.input(0), node);
+    const auto flat = reshaped(likeView(x, m_drawing.shape(x), from), grouped);
+    if (!flat) refuse("an axis of its input holds the batch and more");
+    const Endpoint y =
+        m_drawing.output(m_drawing.add(node.op, wish(node), {{"axis", -1}}, {m_drawing.draw(*flat, wish(node))}));
+    give(node, *reshaped(likeView(y, m_drawing.shape(y), *flat), extents));
+    return tell(ReportItem::Kind::translated, node, y.node, node.op + ".");
+  }
   Json values = {{"axis", *from.sampleAxis(axis)}};
   map(node, node.op, std::move(values));
 }
@@ -173,7 +189,7 @@ void Translator::arithmetic(const OnnxNode& node) {
       fed = i;
   }
   if (fed == node.inputs.size()) refuse("it works on constants alone, which are too many numbers to calculate here");
-  if (constants > 0 && node.inputs.size() == 2) return arithmeticWithConstant(node, fed);
+  if (constants > 0 && node.inputs.size() == 2 && node.op != "Mean") return arithmeticWithConstant(node, fed);
   if (constants > 0) refuse("constants and fed values are mixed in it");
   twoValues(node, pairs().at(node.op).layer);
 }
@@ -200,10 +216,13 @@ void Translator::twoValues(const OnnxNode& node, const std::string& layer) {
     from.axes.insert(from.axes.begin(), rank - from.axes.size(), {});
     inputs.push_back(m_drawing.draw(from, wish(node)));
   }
-  const std::string id = m_drawing.add(layer, wish(node), fieldsOf(node), inputs);
-  const Endpoint y = m_drawing.output(id);
-  give(node, likeView(y, m_drawing.shape(y), like));
-  tell(ReportItem::Kind::translated, node, id, layer + ".");
+  const bool divides = node.op == "Div" && isWhole(m_facts.of(node.input(0)).type);
+  Endpoint y = m_drawing.output(m_drawing.add(layer, wish(node), fieldsOf(node), inputs));
+  if (divides) y = truncated(y, node);
+  View result = likeView(y, m_drawing.shape(y), like);
+  if (node.op == "Mean") result.factor /= static_cast<double>(inputs.size());
+  give(node, std::move(result));
+  tell(ReportItem::Kind::translated, node, y.node, layer + (divides ? ", rounded towards zero." : "."));
 }
 
 void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
@@ -216,22 +235,22 @@ void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
   for (std::int64_t i = 1; !equal && i < elements && number.at(static_cast<std::size_t>(i)) == number.at(0); ++i)
     equal = i + 1 == elements;
   const Fact& fact = m_facts.of(node.outputs.at(0));
-  if (equal && (!fact.known || fact.extents == from.extents())) {
+  const char* single = fed == 0 ? pair.withNumber : pair.ofNumber;
+  const bool divides = node.op == "Div" && isWhole(fact.type);
+  if (equal && single && !divides && (!fact.known || fact.extents == from.extents())) {
     double value = number.at(0);
     if (fed == 0 && node.op == "Sub") value = -value;
     if (fed == 0 && node.op == "Div") value = 1 / value;
-    const char* layer = fed == 0 ? pair.withNumber : pair.ofNumber;
-    if (!layer) refuse("its number stands on the left, which has no counterpart here");
+    const std::string layer = single;
     const bool nothing =
-        (value == 0 && std::string(layer) == "AddScalar") ||
-        (value == 1 && (std::string(layer) == "MultiplyScalar" || std::string(layer) == "PowerScalar"));
+        (value == 0 && layer == "AddScalar") || (value == 1 && (layer == "MultiplyScalar" || layer == "PowerScalar"));
     const OnnxNode turned = fed == 0 ? node : [&] {
       OnnxNode copy = node;
       std::swap(copy.inputs[0], copy.inputs[1]);
       return copy;
     }();
     if (nothing) return identity(turned);
-    if (std::string(layer) == "MultiplyScalar" && std::isfinite(value) && value != 0) {
+    if (layer == "MultiplyScalar" && std::isfinite(value) && value != 0) {
       View scaled = from;  // an attention takes it up; else it is drawn where a layer wants the value
       scaled.factor *= value;
       give(node, std::move(scaled));
@@ -256,10 +275,11 @@ void Translator::arithmeticWithConstant(const OnnxNode& node, std::size_t fed) {
   const Endpoint constant = parameter(node, node.inputs[1 - fed], extents);
   std::vector<Endpoint> inputs{x, constant};
   if (fed == 1) std::swap(inputs[0], inputs[1]);
-  const std::string id = m_drawing.add(pair.layer, wish(node), fieldsOf(node), inputs);
-  const Endpoint y = m_drawing.output(id);
+  Endpoint y = m_drawing.output(m_drawing.add(pair.layer, wish(node), fieldsOf(node), inputs));
+  if (divides) y = truncated(y, node);
   give(node, likeView(y, m_drawing.shape(y), from));
-  tell(ReportItem::Kind::translated, node, id, fmt::format("{} with a Parameter.", pair.layer));
+  tell(ReportItem::Kind::translated, node, y.node,
+       fmt::format("{} with a Parameter{}.", pair.layer, divides ? ", rounded towards zero" : ""));
 }
 
 // The condition, what stands where it holds, what stands elsewhere: each fed or a constant.
@@ -304,7 +324,7 @@ void Translator::prelu(const OnnxNode& node) {
 
 void addElementwiseRules(std::unordered_map<std::string, Translator::Rule>& rules) {
   for (const auto& [op, activation] : activations()) rules[op] = &Translator::activation;
-  for (const char* op : {"Gelu", "com.microsoft.Gelu", "com.microsoft.FastGelu", "Selu", "Clip"})
+  for (const char* op : {"Swish", "Gelu", "com.microsoft.Gelu", "com.microsoft.FastGelu", "Selu", "Clip"})
     rules[op] = &Translator::activation;
   for (const auto& [op, pair] : pairs()) rules[op] = &Translator::arithmetic;
   rules["loom.Function"] = &Translator::function;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/exchange/onnx/fold_parts.h"
 #include "engine/exchange/onnx/translator.h"
 
 namespace loom::onnx_file {
@@ -121,8 +122,6 @@ Json Translator::windowValues(const OnnxNode& node, const Extents& kernel, const
     // do not count.
     const std::int64_t room = in + pads[i] + pads[i + axes] - span;
     if (room % strides[i] == 0 || (room / strides[i] + 1) * strides[i] >= in + pads[i]) continue;
-    if (node.op == "AveragePool" && node.integer("count_include_pad", 0))
-      refuse("its last window counts padding that ceil_mode adds, in a way of its own");
     pads[i + axes] += strides[i] - room % strides[i];
   }
   same = same || (automatic == "NOTSET" && unit);
@@ -174,23 +173,33 @@ void Translator::deconvolution(const OnnxNode& node) {
     if (numbers.size() != count) numbers.assign(count, otherwise);
     return numbers;
   };
-  if (!node.integers("output_shape").empty())
-    refuse("it names its output's shape instead of pads; export it with pads");
   const std::string automatic = node.text("auto_pad", "NOTSET");
-  if (automatic == "SAME_LOWER")
-    refuse("it puts an odd pixel of padding in front, which a deconvolution here does not");
-  Json values = {{"channels", channels},
-                 {"kernel", Extents(weight.extents.begin() + 2, weight.extents.end())},
-                 {"stride", filled("strides", axes, 1)},
-                 {"dilation", filled("dilations", axes, 1)},
-                 {"groups", groups},
-                 {"bias", bias != nullptr}};
-  const auto pads = filled("pads", 2 * axes, 0), further = filled("output_padding", axes, 0);
-  values["padding"] = automatic == "SAME_UPPER" ? "same" : "explicit";
-  if (automatic == "NOTSET") values["pads"] = pads;
-  if (automatic != "SAME_UPPER") values["output_padding"] = further;
-  if (automatic == "VALID") values["pads"] = 0;
   const Endpoint x = drawn(node.input(0), node);
+  auto pads = filled("pads", 2 * axes, 0), further = filled("output_padding", axes, 0);
+  const auto strides = filled("strides", axes, 1), dilations = filled("dilations", axes, 1),
+             wanted = node.integers("output_shape");
+  // The extents are named, or follow from the stride alone: padding is what is too much, the odd one behind unless in
+  // front.
+  const bool same = automatic.starts_with("SAME"), named = wanted.size() == axes || wanted.size() == axes + 2;
+  constexpr std::int64_t kMost = 1 << 24;
+  for (const auto& numbers : {pads, further, strides, dilations, wanted})
+    for (const std::int64_t number : numbers)
+      if (number < -kMost || number > kMost) refuse("its window cannot be");
+  for (std::size_t i = 0; i < axes && (same || named); ++i) {
+    const std::int64_t in = m_drawing.shape(x).extents().at(i + 1),
+                       out = named ? wanted[wanted.size() - axes + i] : in * strides[i],
+                       whole = strides[i] * (in - 1) + dilations[i] * (weight.extents[i + 2] - 1) + 1 + further[i],
+                       total = named ? whole - out : std::max<std::int64_t>(whole - out, 0);
+    if (total < 0) refuse("its output is larger than its windows reach");
+    pads[i] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
+    pads[i + axes] = total - pads[i];
+  }
+  if (automatic == "VALID") std::fill(pads.begin(), pads.end(), 0);
+  Json values = {{"channels", channels},   {"kernel", Extents(weight.extents.begin() + 2, weight.extents.end())},
+                 {"stride", strides},      {"dilation", dilations},
+                 {"groups", groups},       {"padding", "explicit"},
+                 {"pads", pads},           {"output_padding", further},
+                 {"bias", bias != nullptr}};
   const std::string id = m_drawing.add("Deconvolution", wish(node), std::move(values), {x});
   m_drawing.weight(id, "weight", Shape(weight.extents), weight.allReals());
   if (bias) m_drawing.weight(id, "bias", {channels}, bias->allReals());
@@ -216,6 +225,10 @@ void Translator::batchNormalization(const OnnxNode& node) {
   const char* names[] = {"gamma", "beta", "mean", "variance"};
   for (std::size_t i = 0; i < 4; ++i) m_drawing.weight(id, names[i], {channels}, std::move(numbers[i]));
   give(node, likeView(m_drawing.output(id), m_drawing.shape(x), from));
+  if (node.integer("training_mode", 0) != 0)
+    return tell(ReportItem::Kind::converted, node, id,
+                "BatchNormalization: by the batch's own mean and variance in a training alone, where the file always "
+                "does so.");
   tell(ReportItem::Kind::translated, node, id, "BatchNormalization.");
 }
 
@@ -230,11 +243,18 @@ void Translator::layerNormalization(const OnnxNode& node) {
   const Shape& sample = m_drawing.shape(x);
   const Shape normalised(std::vector<std::int64_t>(sample.end() - axes, sample.end()));
   const Constant *gamma = optionalConstant(node, 1), *beta = optionalConstant(node, 2);
+  // Stretched from the last axis, as shapes are; over the axes before those that are normalised it must not differ.
   const auto stretchedOver = [&](const Constant& given) {
+    Extents own = given.extents;
+    while (own.size() > normalised.rank() && own.front() == 1) own.erase(own.begin());
+    const auto fits = stretched(own, normalised.extents());
+    if (!fits || *fits != normalised.extents()) refuse("its weights do not fit the axes that it normalises");
     std::vector<float> values(static_cast<std::size_t>(normalised.elements()));
-    const auto held = static_cast<std::size_t>(elementsOf(given.extents));
-    if (held == 0 || values.size() % held != 0) refuse("its weights do not fit its input");
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(given.at(i % held));
+    Walk walk(*fits, own);
+    for (float& value : values) {
+      value = static_cast<float>(given.at(walk.place()));
+      walk.next();
+    }
     return values;
   };
   const std::string id = m_drawing.add("LayerNormalization", wish(node),
@@ -306,10 +326,10 @@ void Translator::localResponse(const OnnxNode& node) {
 Endpoint Translator::indicesOf(const std::string& value) {
   const View& indices = view(value);
   const DrawingSteps steps = stepsFor(indices);
-  Node& source = m_drawing.node(indices.source.node);
-  if (source.layer != "Input" || steps.shape || !steps.cuts.empty() || steps.axes || steps.last || indices.factor != 1)
+  if (m_drawing.node(indices.source.node).layer != "Input" || steps.shape || !steps.cuts.empty() || steps.axes ||
+      steps.last || indices.factor != 1)
     refuse("its indices are calculated; here they come from an Input as they are");
-  source.values["type"] = "index";
+  m_drawing.makeIndices(indices.source);
   return indices.source;
 }
 

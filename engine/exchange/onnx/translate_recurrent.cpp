@@ -1,5 +1,6 @@
 // Recurrent layers: LSTM and GRU as they are here, all others as a loop over their cell.
 #include <algorithm>
+#include <cctype>
 
 #include "engine/base/error.h"
 #include "engine/exchange/onnx/translator.h"
@@ -51,16 +52,24 @@ CellRows cellRows(const RecurrentWeights& weights, std::int64_t way, const std::
   return result;
 }
 
+// The name of an activation in small letters, as runtimes compare them; the default where the list is shorter.
+std::string activationAt(const OnnxNode& node, std::size_t place, const char* otherwise) {
+  const auto found = node.attributes.find("activations");
+  std::string name =
+      found == node.attributes.end() || place >= found->second.texts.size() ? otherwise : found->second.texts[place];
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return name;
+}
+
 // The layer of an activation of RNN by its name in ONNX; empty where there is none.
 std::string activationOf(const OnnxNode& node, std::size_t way) {
-  const auto found = node.attributes.find("activations");
-  const std::string name =
-      found == node.attributes.end() || way >= found->second.texts.size() ? "Tanh" : found->second.texts[way];
-  for (const auto& [theirs, ours] : {std::pair("Tanh", "Tanh"),
-                                     {"Relu", "ReLU"},
-                                     {"Sigmoid", "Sigmoid"},
-                                     {"Softsign", "Softsign"},
-                                     {"Softplus", "Softplus"}})
+  const std::string name = activationAt(node, way, "tanh");
+  for (const auto& [theirs, ours] : {std::pair("tanh", "Tanh"),
+                                     {"relu", "ReLU"},
+                                     {"sigmoid", "Sigmoid"},
+                                     {"softsign", "Softsign"},
+                                     {"softplus", "Softplus"}})
     if (name == theirs) return ours;
   return {};
 }
@@ -87,10 +96,16 @@ void Translator::recurrent(const OnnxNode& node) {
   if (isLstm)
     if (const Constant* peepholes = optionalConstant(node, 7); peepholes && !allZero(*peepholes))
       refuse("it has peepholes, which an LSTM here does not have");
-  if (node.has("activations") && node.op != "RNN")
-    for (const std::string& function : node.attributes.at("activations").texts)
-      if (function != "Sigmoid" && function != "Tanh")
-        refuse(fmt::format("its gates use {}, but here they use sigmoid and tanh", function));
+  if (node.op != "RNN") {
+    // For each direction that of the gates, that of the new value and, of an LSTM, that of the cell's output.
+    const std::size_t each = isLstm ? 3 : 2;
+    for (std::size_t i = 0; i < 2 * each; ++i) {
+      const char* wanted = i % each == 0 ? "sigmoid" : "tanh";
+      if (const std::string given = activationAt(node, i, wanted); given != wanted)
+        refuse(
+            fmt::format("its activation {} of {} is {}, but here {} stands there", i % each + 1, each, given, wanted));
+    }
+  }
   if (node.has("clip")) refuse("it clips its cells");
   if (isLstm && node.integer("input_forget", 0)) refuse("its input and forget gates are one");
   if (isLstm && node.outputs.size() > 2 && readersOf(node.outputs[2]) > 0)
@@ -173,7 +188,8 @@ void Translator::drawCells(const OnnxNode& node, const RecurrentWeights& weights
   const std::string wished = wish(node);
   std::vector<Endpoint> sequences, lasts;
   std::string told;
-  const bool readsLast = node.outputs.size() > 1 && readersOf(node.outputs[1]) > 0;
+  const bool readsAll = readersOf(node.outputs.at(0)) > 0,
+             readsLast = node.outputs.size() > 1 && readersOf(node.outputs[1]) > 0;
   for (std::int64_t way = 0; way < ways; ++way) {
     const bool isBackward = weights.direction == "reverse" || way == 1;
     const std::string name = wished + (way == 1 ? "_backward" : "");
@@ -216,10 +232,10 @@ void Translator::drawCells(const OnnxNode& node, const RecurrentWeights& weights
     if (readsLast)
       lasts.push_back(add("Reshape", "_last_state", {{"shape", {units}}},
                           {add("Slice", "_last", {{"start", -1}, {"length", 1}}, {all})}));
-    sequences.push_back(isBackward ? add("Flip", "_forward", {{"axes", {0}}}, {all}) : all);
+    if (readsAll) sequences.push_back(isBackward ? add("Flip", "_forward", {{"axes", {0}}}, {all}) : all);
   }
   const bool batchFirst = node.integer("layout", 0) != 0;
-  if (readersOf(node.outputs.at(0)) > 0) {
+  if (readsAll) {
     const Endpoint y = ways == 1
                            ? sequences[0]
                            : m_drawing.output(m_drawing.add("Concatenate", wished + "_ways", {{"axis", 1}}, sequences));

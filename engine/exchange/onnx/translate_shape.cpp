@@ -43,6 +43,66 @@ void Translator::identity(const OnnxNode& node) {
   tell(ReportItem::Kind::translated, node, {}, "It passes its input on.");
 }
 
+// To a whole number: towards zero; to a truth value: whether it is 0. All else holds the same numbers here.
+void Translator::cast(const OnnxNode& node) {
+  const int from = m_facts.of(node.input(0)).type, to = m_facts.of(node.outputs.at(0)).type;
+  if (castKeeps(from, to)) return identity(node);
+  if (to == kBool) return map(node, "NotEqual");
+  if (!isWhole(to)) refuse(fmt::format("numbers of type {} of ONNX's have no counterpart here", to));
+  if (isWhole(from)) refuse("whole numbers beyond the range of its type wrap around, and numbers here do not");
+  const View like = view(node.input(0));
+  const Endpoint y = truncated(drawn(node.input(0), node), node);
+  give(node, likeView(y, m_drawing.shape(y), like));
+  tell(ReportItem::Kind::converted, node, y.node, "Rounded towards zero: the sign times the whole part.");
+}
+
+Endpoint Translator::truncated(const Endpoint& x, const OnnxNode& node) {
+  const auto add = [&](const char* layer, const char* suffix, const std::vector<Endpoint>& inputs) {
+    return m_drawing.output(m_drawing.add(layer, wish(node) + suffix, Json::object(), inputs));
+  };
+  const Endpoint sign = add("Sign", "_sign", {x});
+  return add("Multiply", "", {sign, add("Floor", "_whole_part", {add("Abs", "_absolute", {x})})});
+}
+
+// A value that was quantised is read by DequantizeLinear alone; what stays of the pair is its range.
+void Translator::quantize(const OnnxNode& node) {
+  const Constant& scale = constant(node, 1);
+  const Constant* zero = optionalConstant(node, 2);
+  const int type = m_facts.of(node.outputs.at(0)).type;
+  if (elementsOf(scale.extents) != 1 || !(scale.at(0) > 0)) refuse("its scale is not one positive number");
+  const auto range = type == kUint8    ? std::pair(0.0, 255.0)
+                     : type == kInt8   ? std::pair(-128.0, 127.0)
+                     : type == kUint16 ? std::pair(0.0, 65535.0)
+                     : type == kInt16  ? std::pair(-32768.0, 32767.0)
+                                       : std::pair(0.0, 0.0);
+  if (range.second == 0) refuse("its type has no counterpart here");
+  const auto step = static_cast<float>(scale.at(0));
+  const double middle = zero && zero->stored() > 0 ? zero->at(0) : 0;
+  for (const OnnxNode& reader : m_graph.nodes) {
+    if (std::find(reader.inputs.begin(), reader.inputs.end(), node.outputs.at(0)) == reader.inputs.end()) continue;
+    const Constant *own = m_facts.constant(reader.input(1)), *ownZero = m_facts.constant(reader.input(2));
+    if (reader.op != "DequantizeLinear" || reader.input(0) != node.outputs.at(0) || !own || own->stored() != 1 ||
+        own->at(0) != scale.at(0) || (!reader.input(2).empty() && !ownZero) ||
+        (ownZero && ownZero->stored() > 0 ? ownZero->at(0) : 0) != middle)
+      refuse("other operators calculate with the numbers that it quantises");
+  }
+  for (const OnnxValue& output : m_graph.outputs)
+    if (output.name == node.outputs.at(0)) refuse("its quantised numbers are an output of the file");
+  m_quantised.insert(node.outputs.at(0));
+  map(node, "Clip", {{"low", (range.first - middle) * step}, {"high", (range.second - middle) * step}},
+      ReportItem::Kind::converted,
+      fmt::format(
+          "Not quantised here: a Clip to the range that it can hold. Its values are not rounded to steps of {}, "
+          "so what the network gives differs a little from what the file gives.",
+          step));
+}
+
+// Behind a QuantizeLinear, which looked at this node.
+void Translator::dequantize(const OnnxNode& node) {
+  if (!m_quantised.count(node.input(0))) refuse("its numbers are whole and calculated from what is fed");
+  identity(node);
+}
+
 void Translator::concat(const OnnxNode& node) {
   const auto fed = std::find_if(node.inputs.begin(), node.inputs.end(),
                                 [this](const std::string& input) { return m_views.count(input) > 0; });
@@ -158,11 +218,26 @@ void Translator::pooling(const OnnxNode& node) {
   wantBatchFirst(from);
   if (node.outputs.size() > 1 && readersOf(node.outputs[1]) > 0)
     refuse("the places of its maxima are read, which stay inside the layer here");
-  const Endpoint x = drawn(node.input(0), node);
-  const bool maximum = node.op == "MaxPool";
-  Json values =
-      windowValues(node, node.integers("kernel_shape"), m_drawing.shape(x), false, node.integer("ceil_mode", 0) != 0);
-  if (!maximum) values["include_padding"] = node.integer("count_include_pad", 0) != 0;
+  Endpoint x = drawn(node.input(0), node);
+  const bool maximum = node.op == "MaxPool", ceiling = node.integer("ceil_mode", 0) != 0,
+             counts = node.integer("count_include_pad", 0) != 0;
+  const Extents kernel = node.integers("kernel_shape");
+  Json values = windowValues(node, kernel, m_drawing.shape(x), false, ceiling);
+  if (!maximum) values["include_padding"] = counts;
+  if (!maximum && counts && ceiling && values["padding"] == "explicit") {
+    // The padding that the file names counts in the means, what ceil_mode adds behind it does not: the first is drawn
+    // as a Pad where there is any.
+    std::vector<std::int64_t> all = values["pads"], named = node.integers("pads");
+    if (all.size() == kernel.size()) all.insert(all.end(), all.begin(), all.end());
+    if (named.size() != all.size() || node.text("auto_pad", "NOTSET") == "VALID") named.assign(all.size(), 0);
+    if (all != named) {
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] -= named[i];
+      if (std::any_of(named.begin(), named.end(), [](std::int64_t pad) { return pad != 0; }))
+        x = m_drawing.output(m_drawing.add("Pad", wish(node) + "_pad", {{"pads", named}}, {x}));
+      values["pads"] = all;
+      values["include_padding"] = false;
+    }
+  }
   const std::string layer = maximum ? "MaxPooling" : "AveragePooling";
   const std::string id = m_drawing.add(layer, wish(node), std::move(values), {x});
   const Endpoint y = m_drawing.output(id);
@@ -183,7 +258,10 @@ void Translator::globalPooling(const OnnxNode& node) {
 
 void addShapeRules(std::unordered_map<std::string, Translator::Rule>& rules) {
   for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"}) rules[op] = &Translator::reshape;
-  for (const char* op : {"Identity", "Cast", "CastLike"}) rules[op] = &Translator::identity;
+  rules["Identity"] = &Translator::identity;
+  rules["Cast"] = rules["CastLike"] = &Translator::cast;
+  rules["QuantizeLinear"] = &Translator::quantize;
+  rules["DequantizeLinear"] = &Translator::dequantize;
   rules["Transpose"] = &Translator::transpose;
   rules["Concat"] = &Translator::concat;
   rules["Split"] = &Translator::split;

@@ -5,19 +5,12 @@
 #include "engine/base/error.h"
 
 namespace loom::onnx_file {
-namespace {
-
-bool isWhole(int type) {
-  return type >= 2 && type <= 7;
-}  // TensorProto: UINT8 ... INT64
-
-}  // namespace
-
 void addLinearRules(std::unordered_map<std::string, Translator::Rule>& rules);
 void addShapeRules(std::unordered_map<std::string, Translator::Rule>& rules);
 void addElementwiseRules(std::unordered_map<std::string, Translator::Rule>& rules);
 void addAxesRules(std::unordered_map<std::string, Translator::Rule>& rules);
 void addSequenceRules(std::unordered_map<std::string, Translator::Rule>& rules);
+void addLearningRules(std::unordered_map<std::string, Translator::Rule>& rules);
 
 namespace {
 
@@ -29,6 +22,7 @@ const std::unordered_map<std::string, Translator::Rule>& rules() {
     addElementwiseRules(all);
     addAxesRules(all);
     addSequenceRules(all);
+    addLearningRules(all);
     return all;
   }();
   return table;
@@ -45,13 +39,35 @@ void Translator::tell(ReportItem::Kind kind, const OnnxNode& node, const std::st
 }
 
 void Translator::run() {
-  for (const OnnxNode& node : m_graph.nodes)
-    for (const std::string& input : node.inputs)
-      if (!input.empty()) ++m_readers[input];
-  for (const OnnxValue& output : m_graph.outputs) ++m_readers[output.name];
+  const std::set<const OnnxNode*> live = countReaders();
   for (const OnnxValue& input : m_graph.inputs) drawInput(input);
-  for (const OnnxNode& node : m_graph.nodes) translate(node);
+  for (const OnnxNode& node : m_graph.nodes) {
+    if (live.count(&node))
+      translate(node);
+    else
+      tell(ReportItem::Kind::ignored, node, {}, "Nothing reads what it gives.");
+  }
   finish();
+}
+
+// The nodes that an output of the file depends on. What only others read would be an output here, since outputs are
+// those that nothing reads.
+std::set<const OnnxNode*> Translator::countReaders() {
+  std::set<const OnnxNode*> live;
+  for (const OnnxValue& output : m_graph.outputs) ++m_readers[output.name];
+  for (auto node = m_graph.nodes.rbegin(); node != m_graph.nodes.rend(); ++node) {
+    if (std::none_of(node->outputs.begin(), node->outputs.end(),
+                     [this](const std::string& output) { return readersOf(output) > 0; }))
+      continue;
+    live.insert(&*node);
+    for (const std::string& input : node->inputs)
+      if (!input.empty()) ++m_readers[input];
+    for (const auto& [key, branch] : node->branches)
+      for (const OnnxNode& inner : branch->nodes)
+        for (const std::string& input : inner.inputs)
+          if (!input.empty()) ++m_readers[input];
+  }
+  return live;
 }
 
 void Translator::drawInput(const OnnxValue& input) {
@@ -63,16 +79,14 @@ void Translator::drawInput(const OnnxValue& input) {
         "The file does not say how many axes this input has, or it is a single number; export it with a shape.");
     return;
   }
-  m_types[input.name] = input.type;
   std::vector<std::int64_t> sample;
   for (const std::int64_t extent : fact.extents)
     if (!holdsBatch(extent)) sample.push_back(extent);
   const bool scalar = sample.empty();
   if (scalar) sample.push_back(1);
-  Json values = {{"shape", sample}};
-  if (isWhole(input.type)) values["type"] = "index";
   try {
-    const std::string id = m_drawing.add("Input", idFrom(input.name, "Input"), std::move(values), {});
+    const std::string id = m_drawing.add("Input", idFrom(input.name, "Input"), {{"shape", sample}}, {});
+    if (isWhole(input.type) && read) m_wholeInputs[input.name] = id;
     View view = plainView(m_drawing.output(id), Shape(sample), scalar ? Extents{kBatch, 1} : fact.extents);
     if (scalar) view = *reshaped(view, fact.extents);
     m_views[input.name] = std::move(view);
@@ -95,14 +109,13 @@ void Translator::translate(const OnnxNode& node) {
     for (const std::string& input : node.inputs)
       if (!input.empty() && !m_facts.isConstant(input) && !m_views.count(input) && !m_scores.count(input))
         refuse("what it reads could not be translated");
+    if (const std::string reason = whyNotCalculable(node, m_facts); !reason.empty()) refuse(reason);
     if (!m_scores.empty() && onScores(node)) return;
     for (const std::string& input : node.inputs)
       if (m_scores.count(input) && !(node.op == "MatMul" && input == node.input(0) && readersOf(input) == 1))
         drawScores(node, input);
     const auto rule = rules().find(node.op);
-    if (rule == rules().end())
-      refuse(node.op.find('.') == node.op.npos ? "this operator has no counterpart here"
-                                               : "operators of other domains than ONNX's own have no counterpart here");
+    if (rule == rules().end()) refuse("this operator has no counterpart here");
     mark = m_drawing.mark();
     (this->*rule->second)(node);
   } catch (const Error& error) {
@@ -161,17 +174,22 @@ void Translator::finish() {
       continue;
     }
     const Endpoint end = m_drawing.draw(found->second, idFrom(output.name, "output"));
-    if (m_drawing.readers(end.node) > 0)
+    // Of a node with several outputs the first alone counts, and only where nothing reads the others.
+    if (m_drawing.readers(end.node) > 0 || m_drawing.hasSeveralOutputs(end.node))
       m_report.add(ReportItem::Kind::converted, m_graph.name, output.name,
                    m_drawing.add("Identity", idFrom(output.name, "output"), Json::object(), {end}),
-                   "An output of the file that other layers read as well: an Identity gives it, since here outputs are "
-                   "those that nothing reads.");
+                   "An output of the file beside others of its layer, or that other layers read as well: an Identity "
+                   "gives it, since here outputs are those that nothing reads.");
     else if (found->second.batchAxis() > 0)
       m_report.add(ReportItem::Kind::converted, m_graph.name, output.name, end.node,
                    fmt::format("The file has the batch as axis {} of this output, here it always stands in front.",
                                found->second.batchAxis()));
   }
   for (const std::string& id : std::set<std::string>(m_spare)) m_drawing.removeUnread(id, m_spare);
+  for (const auto& [input, id] : m_wholeInputs)
+    if (!m_drawing.isIndex(id))
+      m_report.add(ReportItem::Kind::converted, m_graph.name, input, id,
+                   "Its whole numbers are calculated with as floating point here: exact up to 16,777,216.");
 }
 
 const View& Translator::view(const std::string& value) const {
@@ -257,12 +275,13 @@ void Translator::give(const OnnxNode& node, View view, std::size_t output) {
   m_views[node.outputs[output]] = std::move(view);
 }
 
-void Translator::map(const OnnxNode& node, const std::string& layer, Json values) {
+void Translator::map(const OnnxNode& node, const std::string& layer, Json values, ReportItem::Kind kind,
+                     const std::string& sentence) {
   const Endpoint x = drawn(node.input(0), node);
   const std::string id = m_drawing.add(layer, wish(node), std::move(values), {x});
   const Endpoint y = m_drawing.output(id);
   give(node, likeView(y, m_drawing.shape(y), view(node.input(0))));
-  tell(ReportItem::Kind::translated, node, id, fmt::format("{}.", layer));
+  tell(kind, node, id, sentence.empty() ? layer + "." : sentence);
 }
 
 std::string Translator::wish(const OnnxNode& node) const {

@@ -45,8 +45,10 @@ class Translator {
   friend void addElementwiseRules(std::unordered_map<std::string, Rule>& rules);
   friend void addAxesRules(std::unordered_map<std::string, Rule>& rules);
   friend void addSequenceRules(std::unordered_map<std::string, Rule>& rules);
+  friend void addLearningRules(std::unordered_map<std::string, Rule>& rules);
 
   // translator.cpp
+  std::set<const OnnxNode*> countReaders();
   void drawInput(const OnnxValue& input);
   void translate(const OnnxNode& node);
   void standIn(const OnnxNode& node, const std::string& reason);
@@ -62,7 +64,8 @@ class Translator {
   const Constant* optionalConstant(const OnnxNode& node, std::size_t input) const;
   void give(const OnnxNode& node, View view, std::size_t output = 0);
   // A layer with one input and one output of the same axes; reports it.
-  void map(const OnnxNode& node, const std::string& layer, Json values = Json::object());
+  void map(const OnnxNode& node, const std::string& layer, Json values = Json::object(),
+           ReportItem::Kind kind = ReportItem::Kind::translated, const std::string& sentence = {});
   std::string wish(const OnnxNode& node) const;  // an id: by its weights' name, or its own
   std::size_t readersOf(const std::string& value) const;
   // A constant as a Parameter with this sample; trained where it is a weight of the file.
@@ -96,6 +99,9 @@ class Translator {
   void reshape(const OnnxNode& node);
   void transpose(const OnnxNode& node);
   void identity(const OnnxNode& node);
+  void cast(const OnnxNode& node);
+  void quantize(const OnnxNode& node);
+  void dequantize(const OnnxNode& node);
   void concat(const OnnxNode& node);
   void split(const OnnxNode& node);
   void slice(const OnnxNode& node);
@@ -128,10 +134,23 @@ class Translator {
   void arithmetic(const OnnxNode& node);
   void arithmeticWithConstant(const OnnxNode& node, std::size_t fed);
   void twoValues(const OnnxNode& node, const std::string& layer);
+  Endpoint truncated(const Endpoint& x, const OnnxNode& node);  // towards zero
 
   // translate_recurrent.cpp
   void recurrent(const OnnxNode& node);
   void drawCells(const OnnxNode& node, const RecurrentWeights& weights);
+
+  // translate_learning.cpp: operators of ai.onnx.ml
+  void scaler(const OnnxNode& node);
+  void imputer(const OnnxNode& node);
+  void binarizer(const OnnxNode& node);
+  void normalizer(const OnnxNode& node);
+  void linearModel(const OnnxNode& node);
+  void columns(const OnnxNode& node);
+  void mapOfProbabilities(const OnnxNode& node);
+  // x with a layer of two inputs and a number for each column, or of one input and a number.
+  Endpoint withColumns(const OnnxNode& node, const Endpoint& x, const char* layer, const std::vector<float>& numbers);
+  Endpoint transformed(const OnnxNode& node, const Endpoint& x);  // by its post_transform
 
   // translate_attention.cpp
   void scores(const OnnxNode& node);
@@ -149,10 +168,11 @@ class Translator {
   ImportReport& m_report;
   std::map<std::string, View> m_views;
   std::map<std::string, Scores> m_scores;
-  std::map<std::string, std::size_t> m_readers;  // of each value, in the graph
-  std::set<std::string> m_spare;                 // drawn nodes that a pattern made needless
-  std::set<std::string> m_openAttention;         // MultiHeadAttention whose last projection may still come
-  std::map<std::string, int> m_types;            // of graph inputs, and of stand-ins
+  std::map<std::string, std::size_t> m_readers;      // of each value, among nodes that an output depends on
+  std::set<std::string> m_quantised;                 // values that QuantizeLinear gives
+  std::set<std::string> m_spare;                     // drawn nodes that a pattern made needless
+  std::set<std::string> m_openAttention;             // MultiHeadAttention whose last projection may still come
+  std::map<std::string, std::string> m_wholeInputs;  // nodes of graph inputs of whole numbers, by their names
 };
 
 }  // namespace loom::onnx_file

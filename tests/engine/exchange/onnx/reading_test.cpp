@@ -50,14 +50,11 @@ TEST_F(OnnxReading, RefusesWhatIsNone) {
   EXPECT_THAT(refusal(file("text.onnx", "hello")), HasSubstr("text.onnx"));
   const std::string whole = readFile(kOnnxData / "windows.onnx");
   EXPECT_THAT(refusal(file("torn.onnx", whole.substr(0, whole.size() / 2))), HasSubstr("only a part"));
-}
-
-TEST_F(OnnxReading, RefusesOperatorsThatAreTooOld) {
-  GraphWriter graph("old", 6, "");
-  graph.input("x", {-1, 3}, false);
-  graph.output(graph.node("Relu", {"x"}), {-1, 3});
-  graph.write(m_folder / "old.onnx");
-  EXPECT_THAT(refusal(m_folder / "old.onnx"), testing::AllOf(HasSubstr("version 6"), HasSubstr("7 to 21")));
+  EXPECT_THAT(refusal(file("empty.onnx", "")), HasSubstr("empty.onnx is empty"));
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  EXPECT_THAT(refusal(file("pointer.onnx", pointer)), HasSubstr("git lfs pull"));
+  file("embedding.bin", pointer);
+  EXPECT_THAT(refusal(file("embedding.onnx", readFile(kOnnxData / "embedding.onnx"))), HasSubstr("git lfs pull"));
 }
 
 TEST_F(OnnxReading, RefusesWeightsOutsideOfItsFolder) {
@@ -78,6 +75,60 @@ TEST_F(OnnxReading, RefusesWeightsOutsideOfItsFolder) {
   EXPECT_THAT(refusal(m_folder / "inside/embedding.onnx"), HasSubstr("bytes"));
   file("inside/embedding.bin", weights);
   EXPECT_EQ(refusal(m_folder / "inside/embedding.onnx"), "taken");
+}
+
+// A hub's cache: a snapshot of links to files that are named by their hash, in another folder.
+TEST_F(OnnxReading, TakesWeightsBesideWhatTheModelsLinkLeadsTo) {
+  file("blobs/1a2b", readFile(kOnnxData / "embedding.onnx"));
+  file("blobs/3c4d", readFile(kOnnxData / "embedding.bin"));
+  fs::create_directories(m_folder / "snapshots/0123");
+  fs::create_symlink("../../blobs/1a2b", m_folder / "snapshots/0123/embedding.onnx");
+  fs::create_symlink("../../blobs/3c4d", m_folder / "snapshots/0123/embedding.bin");
+  EXPECT_EQ(refusal(m_folder / "snapshots/0123/embedding.onnx"), "taken");
+  fs::remove(m_folder / "snapshots/0123/embedding.bin");
+  fs::create_symlink("../../elsewhere", m_folder / "snapshots/0123/embedding.bin");
+  file("elsewhere", readFile(kOnnxData / "embedding.bin"));
+  EXPECT_THAT(refusal(m_folder / "snapshots/0123/embedding.onnx"), HasSubstr("outside of the folder"));
+}
+
+TEST_F(OnnxReading, SaysThatAPairOfQuantisationIsNotRounded) {
+  const Imported imported = importFile({.file = kOnnxData / "quantised.onnx"});
+  EXPECT_TRUE(imported.report.complete());
+  EXPECT_TRUE(std::any_of(imported.report.items.begin(), imported.report.items.end(), [](const ReportItem& item) {
+    return item.sentence.find("rounded to steps of 0.02") != item.sentence.npos;
+  }));
+  // Within half a step of what the file gives, also beyond the range of 8 bits: -2 to 3.1.
+  const ValuesByName outputs = runNetwork(imported.project.networks.at(0), &imported.weights,
+                                          {{"x", {.shape = {2, 2}, .values = {0.5F, -0.31F, 9, -9}}}});
+  ASSERT_EQ(outputs.size(), 1U);
+  EXPECT_NEAR(outputs.begin()->second.values[0], 0.5 - 2 * 0.3, 0.03);
+  EXPECT_NEAR(outputs.begin()->second.values[1], 3.1 - 2 * 2, 1e-5);
+}
+
+TEST_F(OnnxReading, TellsWhereIndicesAreCalculatedWith) {
+  GraphWriter graph("net", 17, "");
+  graph.input("ids", {-1, 3}, true);
+  graph.output(graph.node("Gather", {graph.constant("table", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), "ids"}), {-1, 3, 2});
+  graph.setOrigin("second");
+  graph.output(graph.node("Sqrt", {graph.node("Cast", {"ids"}, {{"to", std::int64_t{1}}})}), {-1, 3});
+  graph.write(m_folder / "net.onnx");
+  const Imported imported = importFile({.file = m_folder / "net.onnx"});
+  EXPECT_TRUE(std::any_of(imported.report.items.begin(), imported.report.items.end(), [](const ReportItem& item) {
+    return item.kind == Kind::untranslatable && item.sentence.find("two inputs") != item.sentence.npos;
+  }));
+  EXPECT_TRUE(analyse(imported.project.networks.at(0)).sound());
+}
+
+// The shape behind each is known, so what follows is drawn behind an Input.
+TEST_F(OnnxReading, DrawsWhatFollowsAnOperatorWithoutCounterpart) {
+  for (const char* op : {"Shrink", "IsInf", "ReverseSequence", "ai.onnx.ml.LabelEncoder"}) {
+    SCOPED_TRACE(op);
+    Facts facts;
+    facts.make("x") = {true, {kBatch, 3, 8}, nullptr};
+    const auto shapes = shapesOf({.name = "s", .op = op, .inputs = {"x", "n"}, .outputs = {"y"}}, facts, 17);
+    ASSERT_TRUE(shapes);
+    EXPECT_EQ(shapes->front(), (Extents{kBatch, 3, 8}));
+  }
 }
 
 TEST_F(OnnxReading, ListsWhatItCannotTranslateAndDrawsTheRest) {
@@ -165,6 +216,12 @@ TEST(OnnxFunctions, AreKnownByTheirValues) {
   EXPECT_EQ(functionOf(values)->layer, "GELU");
   values[7] += 1e-3;
   EXPECT_FALSE(functionOf(values));
+  // A bound far out, and one close to 0, are no part of the function.
+  for (const auto& [least, most] : {std::pair(0.0, 20.0), {1e-7, 1e31}, {0.0, 1e6}}) {
+    std::vector<double> bounded;
+    for (const double x : triedPlaces()) bounded.push_back(std::min(std::max(x, least), most));
+    EXPECT_FALSE(functionOf(bounded)) << least << " to " << most;
+  }
 }
 
 TEST(OnnxFolding, StopsAtWhatTheFileAllowsFor) {
