@@ -16,6 +16,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/foreign.h"
 #include "engine/run/process.h"
 
 extern char** environ;
@@ -110,10 +111,12 @@ QString lastLineOf(const QString& path) {
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly)) return {};
   constexpr qint64 kEnd = 8192;
+  constexpr std::size_t kLongest = 400;
   if (file.size() > kEnd) file.seek(file.size() - kEnd);
   QList<QByteArray> lines = file.readAll().replace('\r', '\n').split('\n');
   while (!lines.isEmpty() && lines.back().trimmed().isEmpty()) lines.removeLast();
-  return lines.isEmpty() ? QString() : QString::fromUtf8(lines.back().trimmed()).left(400);
+  return lines.isEmpty() ? QString()
+                         : QString::fromStdString(shownText(lines.back().trimmed().toStdString(), kLongest));
 }
 
 QString findLoom() {

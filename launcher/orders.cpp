@@ -34,6 +34,13 @@ std::optional<Json> readJson(const QString& path) {
   return json;
 }
 
+QString hostOf(const RunRecord& run) {
+  RunRecord read;
+  JobFile file;
+  readJobFile(run.folder, read, file);
+  return file.host;
+}
+
 ErrorCode codeOf(const Json& answer) {
   const QString code = wordOf(answer, "code");
   for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
@@ -152,6 +159,7 @@ Json OrderDesk::state(const RunRecord& run) const {
           {"doubt", m_launcher.doubt(run.id).toStdString()},
           {"waits", waits},
           {"stuck", stuck},
+          {"trying", line && line->state() == LineState::connecting},
           {"needs_person", line && line->state() == LineState::needsPerson},
           {"online", !line || line->state() == LineState::online},
           {"reading", m_launcher.isReading(run.id)},
@@ -163,12 +171,18 @@ Json OrderDesk::state(const RunRecord& run) const {
           {"fetch_fault", m_fetchFaults.value(run.id).toStdString()}};
 }
 
+// A person is there: what signing in asks may be asked, also where the run itself waits behind another.
+void OrderDesk::callOn(const QString& host) {
+  if (HostLine* const line = host.isEmpty() ? nullptr : m_lines.line(host)) line->connectNow();
+}
+
 Json OrderDesk::carryOut(const Json& order) {
   const QString verb = wordOf(order, "order");
   if (verb == "submit") {
     Job job = jobFromJson(order);
     if (job.name.isEmpty()) job.name = m_store.freeName(job.project, QFileInfo(job.project).completeBaseName());
     m_launcher.submit(job);
+    callOn(job.host);
     const RunRecord* const run = m_store.find(job.id);
     return {{"name", run->name.toStdString()}, {"folder", run->folder.toStdString()}};
   }
@@ -191,9 +205,9 @@ Json OrderDesk::carryOut(const Json& order) {
   else if (verb == "give_up")
     m_launcher.giveUp(id);
   else if (verb == "resume" && order.contains("host"))
-    m_launcher.resumeOn(id, wordOf(order, "host"), order.value("ranks", 0));
+    m_launcher.resumeOn(id, wordOf(order, "host"), order.value("ranks", 0)), callOn(wordOf(order, "host"));
   else if (verb == "resume")
-    m_launcher.resume(id);
+    m_launcher.resume(id), callOn(hostOf(run));
   else if (verb == "fetch") {
     m_fetchFaults.remove(id);
     m_fetched.remove(id);
@@ -202,10 +216,7 @@ Json OrderDesk::carryOut(const Json& order) {
     } else if (const ModelPlace place = m_models.place(id); place.here.isEmpty() || !place.host.isEmpty())
       m_models.fetch(id);
   } else if (verb == "connect") {
-    RunRecord read;
-    JobFile file;
-    readJobFile(run.folder, read, file);
-    if (HostLine* const line = file.host.isEmpty() ? nullptr : m_lines.line(file.host)) line->connectNow();
+    callOn(hostOf(run));
   } else {
     throwError(ErrorCode::badArgument, "'{}' is no order that this Gradloom knows; the other one is of another version",
                verb.toStdString());

@@ -44,6 +44,7 @@ class OrderDesk : public QObject {
   void look();
   Json state(const RunRecord& run) const;
   const RunRecord& wanted(const Json& order) const;
+  void callOn(const QString& host);
 
   QString m_folder;
   Launcher& m_launcher;

@@ -19,6 +19,7 @@
 #include "engine/agent/facts.h"
 #include "engine/agent/frame.h"
 #include "engine/agent/jobs.h"
+#include "engine/agent/own_engine.h"
 #include "engine/agent/store.h"
 #include "engine/agent/tail.h"
 #include "engine/agent/wall_clock.h"
@@ -34,6 +35,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int kShortestMs = 5, kLongestMs = 1000;  // between two looks at the jobs
 constexpr std::chrono::milliseconds kBusyEvery{1500};
+constexpr const char* kUsual = "~/.cache/gradloom";
 
 // Nothing is wrong with a request that failed so: a batch system or a file server did not answer.
 bool mayBeAskedAgain(ErrorCode code) {
@@ -92,9 +94,7 @@ std::int64_t integerOf(const Json& request, const char* key) {
 
 class Agent {
  public:
-  explicit Agent(const AgentOptions& options) : m_options(options), m_decoder(FrameDecoder::Start::atOnce) {
-    settle(folderOf("~/.cache/gradloom"));
-  }
+  explicit Agent(const AgentOptions& options) : m_options(options), m_decoder(FrameDecoder::Start::atOnce) {}
 
   int serve() {
     write("\n");
@@ -130,8 +130,8 @@ class Agent {
     if (path.is_relative()) path = homeFolder() / path;
     if (!isPlainPath(path.string()))
       throwError(ErrorCode::badArgument,
-                 "the folder '{}' is named in job scripts, where spaces and signs have a meaning: choose one of "
-                 "letters, digits and ._-/+@%=,",
+                 "the folder '{}' is named in job scripts, where spaces and signs have a meaning: name another folder "
+                 "for this host, of letters, digits and ._-/+@%=,",
                  path.string());
     return path;
   }
@@ -197,7 +197,12 @@ class Agent {
                                         [this](const Json& header, std::string_view told) { tell(header, told); });
     if (verb == "hello") return hello(request);
     if (verb == "ping") return {{"time", wallClock()}};
-    if (verb == "facts") return machineFacts(m_base, integerOf(request, "need"), textOf(request, "libraries"));
+    if (!m_jobs) throwError(ErrorCode::badArgument, "'{}' comes before 'hello', which names the folder", verb);
+    if (verb == "facts") {
+      Json facts = machineFacts(m_base, integerOf(request, "need"), textOf(request, "libraries"));
+      facts["damaged"] = engineFault(ownEngine(), EngineLook::isTheSame);
+      return facts;
+    }
     if (verb == "stat") return stat(textOf(request, "path"));
     if (verb == "put") return m_store->put(textOf(request, "sha256"), integerOf(request, "size"));
     if (verb == "chunk") return m_store->chunk(textOf(request, "sha256"), integerOf(request, "offset"), bytes);
@@ -233,7 +238,8 @@ class Agent {
                  "the launcher speaks version {} of the agent's language, this engine ({}) version {}",
                  integerOf(request, "protocol"), m_options.version, kAgentProtocol);
     const std::string named = textOf(request, "base");
-    const std::filesystem::path base = named.empty() ? m_base : folderOf(named);
+    const std::filesystem::path base =
+        named.empty() && !m_base.empty() ? m_base : folderOf(named.empty() ? kUsual : named);
     requireOwn(base);
     if (base != m_base) {
       m_starts.drain();
@@ -249,6 +255,7 @@ class Agent {
             {"home", homeFolder().string()},
             {"base", m_base.string()},
             {"program", ownProgram()},
+            {"damaged", engineFault(ownEngine(), EngineLook::isThere)},
             {"time", wallClock()}};
   }
 

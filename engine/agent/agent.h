@@ -6,9 +6,10 @@
 // Every request {"id": n, "verb": ...} is answered by {"re": n, "ok": true, ...}
 // or {"re": n, "ok": false, "code", "message"}, with "again": true where nothing is wrong with the request and it may
 // be asked for again later. Answers come as they are ready, not in the order of the requests.
-//   hello    {"protocol": 1, "base": "~/.cache/gradloom"} -> version, machine, architecture, user, home, base, time
+//   hello    {"protocol": 1, "base": "~/.cache/gradloom"} -> version, machine, architecture, user, home, base, time,
+//            damaged: what is gone of this engine, a sentence; comes before everything that needs the folder
 //   ping     -> time
-//   facts    {"need": bytes} -> what a check wants to know of this machine (facts.h)
+//   facts    {"need": bytes} -> what a check wants to know of this machine (facts.h), and damaged after reading it all
 //   stat     {"path"} -> exists, kind ("file", "folder"), size; a path of this machine, or below the base
 //   put      {"sha256", "size"} -> have, done, path; announces a file of the data folder, goes on where it broke off
 //   chunk    {"sha256", "offset"} + bytes -> have, done; in order, the last one is answered when the hash agrees

@@ -1,6 +1,7 @@
 #include "engine/agent/frame.h"
 
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
 #include "engine/base/json.h"
 
 namespace loom {
@@ -8,6 +9,11 @@ namespace {
 
 constexpr std::string_view kMagic = "LMF1";
 constexpr std::size_t kFixed = 12;
+constexpr std::size_t kQuoted = 120;
+
+std::string quotedFrom(std::string_view bytes) {
+  return shownText(bytes, kQuoted, ShownLines::one);
+}
 
 void putLength(std::string& into, std::size_t length) {
   for (int shift = 0; shift < 32; shift += 8) into += static_cast<char>(length >> shift & 0xFF);
@@ -49,7 +55,7 @@ bool FrameDecoder::findMarker() {
           ErrorCode::communication,
           "the host printed {} bytes and no sign of `loom agent` among them; its login shell seems to run a program "
           "of its own: it began with \"{}\"",
-          m_buffer.size(), shownBytes(m_buffer));
+          m_buffer.size(), quotedFrom(m_buffer));
     return false;
   }
   m_buffer.erase(0, at + kStartMarker.size());
@@ -61,7 +67,7 @@ bool FrameDecoder::next() {
   if (m_waiting && !findMarker()) return false;
   const std::string_view begin = std::string_view(m_buffer).substr(0, kMagic.size());
   if (!kMagic.starts_with(begin))
-    throwError(ErrorCode::communication, "the stream holds what is no message of loom: \"{}\"", shownBytes(m_buffer));
+    throwError(ErrorCode::communication, "the stream holds what is no message of loom: \"{}\"", quotedFrom(m_buffer));
   if (m_buffer.size() < kFixed) return false;
   const std::size_t header = lengthAt(m_buffer, 4), bytes = lengthAt(m_buffer, 8);
   if (header > kLongestHeader || bytes > kLongestBytes)
@@ -75,34 +81,13 @@ bool FrameDecoder::next() {
   try {
     parsed = parseJson(text, "the message");
   } catch (const Error& error) {
-    throwError(ErrorCode::communication, "a message is no JSON object ({}): \"{}\"", error.message(), shownBytes(text));
+    throwError(ErrorCode::communication, "a message is no JSON object ({}): \"{}\"", error.message(), quotedFrom(text));
   }
-  if (!parsed.is_object())
-    throwError(ErrorCode::communication, "a message is no JSON object: \"{}\"", shownBytes(text));
+  if (!parsed.is_object()) throwError(ErrorCode::communication, "a message is no JSON object: \"{}\"", quotedFrom(text));
   *m_header = std::move(parsed);
   m_bytes.assign(m_buffer, kFixed + header, bytes);
   m_buffer.erase(0, kFixed + header + bytes);
   return true;
-}
-
-std::string shownBytes(std::string_view text, std::size_t limit) {
-  std::string shown;
-  for (const char c : text.substr(0, limit)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
-      shown += "\\n";
-    else if (byte < 0x20 || byte == 0x7F)
-      shown += fmt::format("\\x{:02x}", byte);
-    else
-      shown += c;
-  }
-  // A cut in the middle of a character would make the message unreadable for those who insist on UTF-8.
-  if (text.size() > limit) {
-    while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0) == 0x80) shown.pop_back();
-    if (!shown.empty() && static_cast<unsigned char>(shown.back()) >= 0xC0) shown.pop_back();
-    shown += "...";
-  }
-  return shown;
 }
 
 }  // namespace loom

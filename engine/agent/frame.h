@@ -43,7 +43,4 @@ class FrameDecoder {
   std::unique_ptr<Json> m_header;
 };
 
-// Text with control characters made visible and at most `limit` bytes of it: for quoting what a stream held.
-std::string shownBytes(std::string_view text, std::size_t limit = 120);
-
 }  // namespace loom

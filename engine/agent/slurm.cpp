@@ -71,6 +71,18 @@ bool saysInvalid(const CommandResult& result) {
          result.errors.find("already completing or completed") != std::string::npos;
 }
 
+// "Submitted batch job 7 on cluster atlas", as a wrapper that leaves --parsable out says it: "7;atlas". Other lines as
+// they are.
+std::string plainAnswer(const std::string& line) {
+  constexpr std::string_view kSubmitted = "Submitted batch job ";
+  const auto at = line.find(kSubmitted);
+  if (at == std::string::npos) return line;
+  std::istringstream words(line.substr(at + kSubmitted.size()));
+  std::string number, on, cluster, name;
+  words >> number >> on >> cluster >> name;
+  return on == "on" && cluster == "cluster" && !name.empty() ? number + ";" + name : number;
+}
+
 }  // namespace
 
 std::string slurmNumberFrom(const std::string& output) {
@@ -79,6 +91,7 @@ std::string slurmNumberFrom(const std::string& output) {
   std::string number;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
+    line = plainAnswer(line);
     const auto digits = std::min(line.find_first_not_of("0123456789"), line.size());
     if (digits == 0 || (digits < line.size() && line[digits] != ';')) continue;
     if (line.find_first_not_of(kClusterLetters, digits) == std::string::npos) number = line;
@@ -110,8 +123,8 @@ std::string Slurm::submit(const Submission& job) const {
                                           {.folder = job.folder.string(), .limit = m_limits.submit});
   if (const std::string number = result.ok() ? slurmNumberFrom(result.output) : ""; !number.empty()) return number;
   const auto says = [&result](const char* words) { return result.errors.find(words) != std::string::npos; };
-  if (result.timedOut || says("timed out")) {
-    // The controller may have taken it all the same, now or in a moment.
+  if (result.timedOut || result.ok() || says("timed out")) {
+    // The controller may have taken it all the same, now or in a moment; or a wrapper says so in words of its own.
     for (int look = 0; look < kLooks; ++look) {
       if (look > 0) std::this_thread::sleep_for(m_limits.lookAgain);
       try {
@@ -120,7 +133,8 @@ std::string Slurm::submit(const Submission& job) const {
       }
     }
     throwError(ErrorCode::communication,
-               "Slurm did not answer ({}), and whether it took the job is not known yet: it is looked for by its name "
+               "Slurm did not answer with a job's number ({}), and whether it took the job is not known yet: it is "
+               "looked for by its name "
                "before it is submitted again",
                result.why("sbatch"));
   }

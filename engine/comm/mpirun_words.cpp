@@ -31,7 +31,13 @@ void MpirunWords::hear(std::string_view line) {
       R"(srun: error: (\S+): tasks? (\d+)\S*: (Killed|Terminated|Segmentation fault|Aborted|Bus error))");
   static const std::regex exited(R"(Process name: \[\S+,(\d+)\])");  // [[4711,1],0] or [prterun-host-4711@1,0]
   static const std::regex severed(R"(Socket closed.* reported by process \[\d+,(\d+)\])");
+  static const std::regex missing(R"((?:Node:\s+(\S+)\s+)?Executable:\s+(\S+)(?:\s+Node:\s+(\S+))?)");
+  static const std::regex unstarted(R"(cannot start (\S+): (.+?) *$)");
   std::smatch match;
+  if (std::regex_search(text, match, missing) && (match[1].matched || match[3].matched))
+    m_missing = Missing{.host = match[1].matched ? match[1] : match[3], .program = match[2]};
+  if (m_unstarted.empty() && std::regex_search(text, match, unstarted))
+    m_unstarted = match[1].str() + " cannot be started: " + match[2].str();
   if (!m_killed && std::regex_search(text, match, killed))
     m_killed = Killed{
         .rank = std::stoi(match[1]), .process = std::stol(match[2]), .host = match[3], .signal = std::stoi(match[4])};

@@ -18,6 +18,10 @@ class MpirunWords {
     int signal = 0;
   };
 
+  struct Missing {
+    std::string host, program;
+  };
+
   // A line of the job's standard error that is no rank's sign of life.
   void hear(std::string_view line);
 
@@ -27,6 +31,8 @@ class MpirunWords {
   // Ranks to which a connection was closed: another's process had ended, and Open MPI 5 lets the first that notices end
   // the job.
   const std::set<int>& severed() const { return m_severed; }
+  const std::optional<Missing>& missing() const { return m_missing; }  // a host has no such program
+  const std::string& unstarted() const { return m_unstarted; }         // "mpirun cannot be started: ..."; empty: it was
 
  private:
   std::vector<std::string> m_recent;  // a sentence may go over some lines
@@ -34,6 +40,8 @@ class MpirunWords {
   std::string m_lostHost;
   std::optional<int> m_exited;
   std::set<int> m_severed;
+  std::optional<Missing> m_missing;
+  std::string m_unstarted;
 };
 
 }  // namespace loom

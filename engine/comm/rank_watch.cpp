@@ -127,6 +127,15 @@ std::string RankWatch::postMortem(int exitCode, int signal) const {
                        causeOf(killed.signal), stood, waiting({killed.rank}));
   }
   if (m_failed) return *m_failed;
+  if (!m_told.unstarted().empty())
+    return m_told.unstarted() +
+           ". Install Open MPI on the host (Debian: openmpi-bin), or name its module or its mpirun among the host's "
+           "settings";
+  if (const auto& missing = m_told.missing())
+    return fmt::format(
+        "host {} has no {}: machines that share a run need one file system for the host's folder, where engine, data "
+        "and runs lie once. Name a folder that all of them see",
+        missing->host, missing->program);
   if (const std::string& host = m_told.lostHost(); !host.empty()) {
     std::vector<int> lost;
     for (const auto& [number, rank] : m_ranks)

@@ -7,6 +7,7 @@
 
 #include <ctime>
 
+#include "engine/base/foreign.h"
 #include "engine/run/exit_code.h"
 
 namespace loom {
@@ -25,6 +26,9 @@ void say(std::FILE* to, const std::string& text) {
   std::fflush(to);
 }
 
+// Nothing that a file or another machine wrote commands the terminal, and none of it fills the screen for ever.
+constexpr std::size_t kLongestText = 32000;
+
 std::string clippedTo(const std::string& text, std::size_t columns) {
   if (columnsOf(text) <= columns) return text;
   std::size_t end = 0;
@@ -39,13 +43,13 @@ std::string clippedTo(const std::string& text, std::size_t columns) {
 
 int tellError(const char* program, const Error& error) {
   const bool terminal = ::isatty(STDERR_FILENO);
-  const std::string kind(toString(error.code()));
+  const std::string kind(toString(error.code())), sentence = shownText(error.what(), kLongestText);
   std::fflush(stdout);
   if (error.code() == ErrorCode::stopped)
-    fmt::print(stderr, "\n{}: {}\n", program, error.what());
+    fmt::print(stderr, "\n{}: {}\n", program, sentence);
   else
     fmt::print(stderr, "\n{}{}: {}:{} {}\n", terminal ? "\033[1;31m" : "", program, kind, terminal ? "\033[0m" : "",
-               error.what());
+               sentence);
   return exitCode(error.code());
 }
 
@@ -80,7 +84,8 @@ void Console::clearLive() {
   m_drawn = false;
 }
 
-void Console::line(const std::string& text) {
+void Console::line(const std::string& given) {
+  const std::string text = shownText(given, kLongestText);
   clearLive();
   say(stdout, text + "\n");
   if (!m_log) return;
@@ -93,7 +98,8 @@ void Console::line(const std::string& text) {
 
 void Console::live(const std::string& text) {
   if (!m_terminal) return;
-  say(stdout, "\r\033[K" + clippedTo(text, static_cast<std::size_t>(width())));
+  const std::string shown = shownText(text, kLongestText, ShownLines::one);
+  say(stdout, "\r\033[K" + clippedTo(shown, static_cast<std::size_t>(width())));
   m_drawn = true;
 }
 

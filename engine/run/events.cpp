@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/foreign.h"
 #include "engine/base/hash.h"
 #include "engine/run/run_folder.h"
 
@@ -83,6 +84,7 @@ std::optional<Event> parseEvent(std::string_view line) {
   if (const Json* attempt = number("attempt")) event.attempt = attempt->get<std::int64_t>();
   if (const Json* time = number("time")) event.time = time->get<double>();
   event.kind = kind->get<std::string>();
+  makeShowable(event.body);  // whoever wrote it: it is shown on terminals and in labels
   return event;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/foreign.h"
+#include "engine/base/json.h"
 #include "engine/base/words.h"
 #include "engine/run/console.h"
 
@@ -12,20 +14,11 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(66);
 constexpr auto kPlainLine = std::chrono::seconds(10);
 
-// A log may come from elsewhere: what is no number is none.
-double numberOf(const Json& value) {
-  return value.is_number() || value.is_string() ? numberFromJson(value) : std::nan("");
-}
-
-double numberOf(const Json& body, const char* key) {
-  const auto found = body.find(key);
-  return found == body.end() ? std::nan("") : numberOf(*found);
-}
-
 std::string measures(const Json& body) {
-  std::string text = fmt::format("loss {:.4f}", numberOf(body, "loss"));
+  std::string text = fmt::format("loss {:.4f}", numberIn(body, "loss"));
   if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object())
-    for (const auto& [name, value] : metrics->items()) text += fmt::format("  {} {:.4f}", name, numberOf(value));
+    for (const auto& [name, value] : metrics->items())
+      text += fmt::format("  {} {:.4f}", name, numberIn(*metrics, name.c_str()));
   return text;
 }
 
@@ -60,9 +53,9 @@ std::string bar(double share, int columns) {
 void Progress::operator()(const Event& event) {
   const Json& body = event.body;
   if (event.kind == "preparing") {
-    const double done = numberOf(body, "rows"), total = numberOf(body, "rows_total");
+    const double done = numberIn(body, "rows"), total = numberIn(body, "rows_total");
     const std::string text =
-        fmt::format("preparing dataset '{}': {:.0f} of about {:.0f} rows", body.value("dataset", ""), done, total);
+        fmt::format("preparing dataset '{}': {:.0f} of about {:.0f} rows", textIn(body, "dataset"), done, total);
     if (m_console.terminal())
       m_console.live(text);
     else if (Clock::now() - m_printed > kPlainLine) {
@@ -70,16 +63,16 @@ void Progress::operator()(const Event& event) {
       m_printed = Clock::now();
     }
   } else if (event.kind == "started") {
-    m_epochs = numberOf(body, "epochs");
-    m_stepsTotal = body.value("steps_total", std::int64_t{0});
+    m_epochs = numberIn(body, "epochs");
+    m_stepsTotal = wholeIn(body, "steps_total");
     const bool resumed = body.contains("resumed_from");
-    m_firstStep = resumed ? body["resumed_from"].get<std::int64_t>() : 0;
-    m_console.line(
-        fmt::format("{} {}, batch {}, {}, {} {} = {}, on {}",
-                    resumed ? fmt::format("going on from step {}:", m_firstStep) : std::string("training"),
-                    counted(body.value("samples", std::int64_t{0}), "samples"), body.value("batch", std::int64_t{0}),
-                    counted(body.value("parameters", std::int64_t{0}), "parameters"), m_epochs,
-                    m_epochs == 1 ? "epoch" : "epochs", counted(m_stepsTotal, "steps"), body.value("device", "")));
+    m_firstStep = wholeIn(body, "resumed_from");
+    m_console.line(fmt::format("{} {}, batch {}, {}, {} {} = {}, on {}",
+                               resumed ? fmt::format("going on from step {}:", m_firstStep) : std::string("training"),
+                               counted(wholeIn(body, "samples"), "samples"), wholeIn(body, "batch"),
+                               counted(wholeIn(body, "parameters"), "parameters"), m_epochs,
+                               m_epochs == 1 ? "epoch" : "epochs", counted(m_stepsTotal, "steps"),
+                               textIn(body, "device")));
     m_printed = Clock::now();
   } else if (event.kind == "step") {
     step(body);
@@ -88,10 +81,10 @@ void Progress::operator()(const Event& event) {
   } else if (event.kind == "validation") {
     validation(body);
   } else if (event.kind == "control") {
-    m_console.line(fmt::format("step {}: {}{}", body.value("step", std::int64_t{0}), body.value("command", ""),
+    m_console.line(fmt::format("step {}: {}{}", wholeIn(body, "step"), textIn(body, "command"),
                                body.contains("value") ? " " + body["value"].dump() : std::string()));
   } else if (event.kind == "warning") {
-    m_console.line("warning: " + body.value("message", ""));
+    m_console.line("warning: " + textIn(body, "message"));
   } else if (event.kind == "finished" && !m_epochLine.empty()) {
     m_console.line(m_epochLine);
     m_epochLine.clear();
@@ -100,10 +93,11 @@ void Progress::operator()(const Event& event) {
 
 std::string Progress::rateAndTime(const Json& body) const {
   const double seconds = std::chrono::duration<double>(Clock::now() - *m_begin).count();
-  const std::int64_t steps = body.value("step", std::int64_t{0}) - m_firstStep;
+  const double first = static_cast<double>(m_firstStep), steps = static_cast<double>(wholeIn(body, "step")) - first;
   if (steps < 1 || seconds <= 0) return {};
-  const double perSecond = static_cast<double>(body.value("samples", std::int64_t{0}) - m_firstSamples) / seconds;
-  const double left = seconds / static_cast<double>(steps) * static_cast<double>(m_stepsTotal - m_firstStep - steps);
+  const double perSecond =
+      (static_cast<double>(wholeIn(body, "samples")) - static_cast<double>(m_firstSamples)) / seconds;
+  const double left = seconds / steps * (static_cast<double>(m_stepsTotal) - first - steps);
   return fmt::format("{} left, {} samples/s", duration(left), count(perSecond));
 }
 
@@ -112,13 +106,13 @@ void Progress::step(const Json& body) {
   if (!m_epochLine.empty()) m_console.line(std::exchange(m_epochLine, {}));  // no validation followed
   if (!m_begin) {
     m_begin = now;
-    m_firstStep = body.value("step", std::int64_t{0});
-    m_firstSamples = body.value("samples", std::int64_t{0});
+    m_firstStep = wholeIn(body, "step");
+    m_firstSamples = wholeIn(body, "samples");
   }
   if (m_console.terminal() ? now - m_drawn < kRedraw : now - m_printed < kPlainLine) return;
   m_drawn = m_printed = now;
-  const std::int64_t step = body.value("step", std::int64_t{0});
-  const std::string where = fmt::format("epoch {:.2f} of {}", numberOf(body, "epoch"), m_epochs);
+  const std::int64_t step = wholeIn(body, "step");
+  const std::string where = fmt::format("epoch {:.2f} of {}", numberIn(body, "epoch"), m_epochs);
   if (!m_console.terminal()) {
     m_console.line(fmt::format("{}  {}  {}", where, measures(body), rateAndTime(body)));
     return;
@@ -132,14 +126,14 @@ void Progress::step(const Json& body) {
 // One line an epoch: it waits for the validation that follows at once.
 void Progress::epoch(const Json& body) {
   if (!m_epochLine.empty()) m_console.line(m_epochLine);
-  m_epochLine = fmt::format("epoch {:g} of {}  {}", numberOf(body, "epoch"), m_epochs, measures(body));
+  m_epochLine = fmt::format("epoch {:g} of {}  {}", numberIn(body, "epoch"), m_epochs, measures(body));
   if (m_begin) m_console.live(m_epochLine + "  validating …");
 }
 
 void Progress::validation(const Json& body) {
   const std::string text = "validation " + measures(body);
   if (m_epochLine.empty())
-    m_console.line(fmt::format("epoch {:.2f} of {}  {}", numberOf(body, "epoch"), m_epochs, text));
+    m_console.line(fmt::format("epoch {:.2f} of {}  {}", numberIn(body, "epoch"), m_epochs, text));
   else
     m_console.line(m_epochLine + "  |  " + text);
   m_epochLine.clear();

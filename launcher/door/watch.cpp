@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
 #include "engine/base/words.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
@@ -122,12 +123,15 @@ class Watch {
   }
 
   void checkPatience(const Json& state) {
-    if (!state.value("stuck", false)) return m_stuck.invalidate();
+    const bool stuck = state.value("stuck", false), person = state.value("needs_person", false);
+    // A line that breaks at each try is as far as one that is never reached: trying does not begin the time anew.
+    if (!stuck && !state.value("trying", false)) m_stuck.invalidate();
+    if (!person) m_person.invalidate();
+    if (!stuck) return;
     if (!m_stuck.isValid()) m_stuck.start();
+    if (person && !m_person.isValid()) m_person.start();
     const bool there = state.value("accepted", false);
-    if (state.value("needs_person", false) ? !m_stuck.hasExpired(kNeedsPersonMs)
-                                           : there || !m_stuck.hasExpired(m_options.patienceMs))
-      return;
+    if (person ? !m_person.hasExpired(kNeedsPersonMs) : there || !m_stuck.hasExpired(m_options.patienceMs)) return;
     throwError(ErrorCode::communication,
                "{}. {} is kept{}; `gradloom follow {}` tries again, `gradloom stop {}` takes it back",
                QString::fromStdString(textOf(state, "stage")).remove(QRegularExpression("\\.$")).toStdString(),
@@ -153,7 +157,7 @@ class Watch {
   }
 
   int end(RunState now, Json state) {
-    const std::int64_t step = m_finished.value("step", std::int64_t{0});
+    const std::int64_t step = wholeIn(m_finished, "step");
     if (now == RunState::finished) say(QString::fromStdString("done after " + counted(step, "steps")));
     if (now == RunState::stopped)
       say(m_finished.contains("step")
@@ -162,8 +166,7 @@ class Watch {
               : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
     if (const auto best = m_finished.find("best"); best != m_finished.end() && best->is_object())
       say(QString::fromStdString(fmt::format("best      {} {:.5f} at epoch {:g}", textOf(*best, "metric"),
-                                             numberFromJson(best->value("value", Json())),
-                                             numberFromJson(best->value("epoch", Json())))));
+                                             numberIn(*best, "value"), numberIn(*best, "epoch"))));
     while (state.value("fetching", false) && !Interrupts::came()) {
       if (m_console && state.value("share", -1.0) >= 0)
         m_console->live(fmt::format("fetching its best checkpoint: {:.0f} %", state.value("share", 0.0) * 100));
@@ -210,7 +213,7 @@ class Watch {
   Json m_finished = Json::object();
   std::string m_code;
   QString m_stage;
-  QElapsedTimer m_stuck;
+  QElapsedTimer m_stuck, m_person;  // since the host is not reached; since only a person can help
   bool m_begun = false;
   std::optional<Event> m_started;  // of the newest attempt that was passed over, until something of it is told
   std::string m_doubt;

@@ -3,6 +3,7 @@
 #include <QPointer>
 
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
 #include "engine/base/json.h"
 
 namespace loom {
@@ -10,10 +11,12 @@ namespace {
 
 constexpr int kWatchMs = 250;
 constexpr int kFlushMs = 5;
+constexpr std::size_t kLongestWord = 300;
 
 QString lastLineOf(const QByteArray& text) {
   const QList<QByteArray> lines = text.trimmed().split('\n');
-  return QString::fromUtf8(lines.isEmpty() ? QByteArray() : lines.back().trimmed()).left(300);
+  return QString::fromStdString(
+      shownText(lines.isEmpty() ? std::string() : lines.back().trimmed().toStdString(), kLongestWord));
 }
 
 }  // namespace
@@ -96,7 +99,9 @@ void AgentClient::readable() {
       m_heard.restart();
       m_decoder->feed(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
       while (m_decoder->next()) {
-        take(m_decoder->header(), QByteArray::fromStdString(m_decoder->bytes()));
+        Json header = m_decoder->header();
+        makeShowable(header);
+        take(header, QByteArray::fromStdString(m_decoder->bytes()));
         if (!self || m_lost) return;
       }
     }

@@ -20,6 +20,7 @@ struct AgentTimes {
   int pingMs = 5000;      // without a word to it until it is asked whether it is there
   int silenceMs = 20000;  // until the line counts as broken
   int startMs = 40000;    // until its first word: a login shell with modules takes its time
+  int checkMs = 180000;   // for an answer that a check waits for: busy for ever is no answer
 };
 
 class AgentClient : public QObject {

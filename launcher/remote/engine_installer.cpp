@@ -8,9 +8,9 @@
 #include <QFileInfo>
 #include <QSysInfo>
 
-#include "engine/agent/frame.h"
 #include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
 
 namespace loom {
 namespace {
@@ -22,6 +22,7 @@ constexpr const char* kBundle = "gradloom-engine.tar.gz";
 constexpr const char* kCommand = "exec /bin/sh -c 'eval \"$(dd bs=1 count=2048 2>/dev/null)\"'";
 constexpr const char* kMarker = "GRADLOOM-SHELL-1 ";
 constexpr int kSilenceMs = 60000;
+constexpr qsizetype kMostSaid = 1 << 18;
 
 // What both scripts begin with. The values are plain characters, checked below. `$id.$us.part` belongs to this machine
 // alone, so that two launchers do not write into one file.
@@ -76,7 +77,7 @@ class Shell {
     }
     if (m_answer.isEmpty())
       throw SshError(SshFault::refused, fmt::format("the host's shell did not do as it should: {}",
-                                                    shownBytes(m_said.right(300).toStdString(), 300)));
+                                                    shownText(m_said.right(300).toStdString(), 300, ShownLines::one)));
     return m_answer;
   }
   bool hasAnswer() const { return !m_answer.isEmpty(); }
@@ -97,9 +98,10 @@ class Shell {
     const auto end = marker < 0 ? -1 : m_said.indexOf('\n', marker);
     if (end >= 0 && m_answer.isEmpty()) {
       const auto begin = marker + static_cast<qsizetype>(qstrlen(kMarker));
-      m_answer = QString::fromUtf8(m_said.mid(begin, end - begin)).trimmed();
+      m_answer = QString::fromStdString(
+          shownText(m_said.mid(begin, end - begin).trimmed().toStdString(), kMostSaid, ShownLines::one));
     }
-    if (m_said.size() > (1 << 18)) m_said = m_said.right(1 << 16);
+    if (m_said.size() > kMostSaid) m_said = m_said.right(1 << 16);
   }
   std::unique_ptr<ByteChannel> m_channel;
   QElapsedTimer m_quiet;
@@ -131,7 +133,8 @@ EngineBundle readBundle(const QString& path) {
 QByteArray agentCommand(const QString& base, const EngineBundle& bundle) {
   return "exec /bin/sh -c 'p=" + base.toUtf8() + "/engine/" + bundle.id().toUtf8() +
          "/bin/loom; [ -e \"$p\" ] || exit 127; [ -O \"$p\" ] || { echo \"$p belongs to another person\" >&2; exit "
-         "126; }; "
+         "126; }; [ -x \"$p\" ] || { echo \"$p may not be run: its file system is mounted noexec. Name another folder "
+         "for this host\" >&2; exit 126; }; "
          "exec \"$p\" agent'";
 }
 
@@ -140,15 +143,18 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
   qint64 have = 0;
   {
     Shell shell(transport);
-    shell.send(padded(prologue(base, bundle) + "m=$(uname -m); [ $m = " + bundle.machine.toUtf8() +
-                      " ] || { say failed this host is a $m "
-                      "machine, but the engine that this Gradloom brings runs on " +
-                      bundle.machine.toUtf8() +
-                      " only: choose a host of that kind; exit 1; }; "
-                      "find . -maxdepth 1 -name '*.part*' -mtime +7 -exec rm -rf {} + 2>/dev/null; "
-                      "if [ -e $id/.complete ]; then say complete; exit; fi; [ -e $part ] || : > $part || { say failed "
-                      "$base/engine may not be written; exit 1; }; "
-                      "have=$(wc -c < $part); [ $have -gt $size ] && { : > $part; have=0; }; say have $have"));
+    shell.send(
+        padded(prologue(base, bundle) + "m=$(uname -m); [ $m = " + bundle.machine.toUtf8() +
+               " ] || { say failed this host is a $m "
+               "machine, but the engine that this Gradloom brings runs on " +
+               bundle.machine.toUtf8() +
+               " only: choose a host of that kind; exit 1; }; "
+               "find . -maxdepth 1 -name '*.part*' -mtime +7 -exec rm -rf {} + 2>/dev/null; "
+               "if [ -e $id/.complete ]; then (cd $id && [ $(find . ! -type d ! -name .complete | wc -l) -eq $(wc "
+               "-l < .complete) ] && sha256sum -c .complete >/dev/null 2>&1) && { say complete; exit; }; rm -f "
+               "$id/.complete; fi; [ -e $part ] || : > $part || { say failed "
+               "$base/engine may not be written; exit 1; }; "
+               "have=$(wc -c < $part); [ $have -gt $size ] && { : > $part; have=0; }; say have $have"));
     const QString answer = shell.answer();
     if (answer == "complete") return;
     if (!answer.startsWith("have "))
@@ -166,10 +172,11 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
       "got=$(sha256sum < $part) || { say failed there is no sha256sum to verify it with; exit 1; }; case $got in "
       "$sum*) ;; "
       "*) rm -f $part; say failed it arrived damaged and was thrown away; exit 1;; esac; "
-      "rm -rf $part.new; mkdir $part.new && tar -xzf $part -C $part.new || { rm -rf $part.new; say failed it cannot be "
+      "rm -rf $part.*; mkdir $part.new && tar -xzf $part -C $part.new && (cd $part.new && find . ! -type d -exec "
+      "sha256sum {} + > ../$part.sums && mv ../$part.sums .complete) || { rm -rf $part.*; say failed it cannot be "
       "unpacked: $base/engine is full or there is no tar; exit 1; }; "
-      ": > $part.new/.complete; [ -e $id ] && [ ! -e $id/.complete ] && rm -rf $id; [ -e $id ] || mv $part.new $id; rm "
-      "-rf $part $part.new; say installed"));
+      "[ -e $id ] && [ ! -e $id/.complete ] && mv $id $part.old; [ -e $id ] || mv $part.new $id; rm "
+      "-rf $part $part.*; say installed"));
   while (have < bundle.size && !shell.hasAnswer()) {
     const QByteArray piece = file.read(1 << 18);
     if (piece.isEmpty())

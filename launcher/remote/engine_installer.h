@@ -31,9 +31,10 @@ QByteArray agentCommand(const QString& base, const EngineBundle& bundle);
 // Called with bytes sent so far (those of an earlier try counted in); false calls it off.
 using InstallProgress = std::function<bool(qint64 sent, qint64 total)>;
 
-// Blocks its thread until the engine is there; nothing is sent when it is, or to a machine of another kind. Goes on
-// where an earlier try broke off; what is of an earlier week and unfinished is removed. Throws SshError or Error with
-// what the host's shell said.
+// Blocks its thread until the engine is there; nothing is sent when it is, file by file as its hashes say, or to a
+// machine of another kind. One that lost a file, or holds a damaged one, is brought anew. Goes on where an earlier try
+// broke off; what is of an earlier week and unfinished is removed. Throws SshError or Error with what the host's shell
+// said.
 void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
                    const InstallProgress& progress);
 

@@ -1,6 +1,7 @@
 #include "launcher/remote/host_check.h"
 
 #include <QHash>
+#include <QRegularExpression>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
@@ -273,11 +274,24 @@ QVector<CheckLine> judgeProbe(const QString& output, int code, double millisecon
     });
     start.why = words.isEmpty() ? QStringLiteral("The start ended with code %1 and said nothing.").arg(code)
                                 : words.mid(0, 4).join(' ').left(400);
+    // Where the machines have homes of their own, the engine lies on the first of them alone.
+    static const QRegularExpression missing("Node:\\s+(\\S+)\\s+Executable:|Executable:\\s+\\S+\\s+Node:\\s+(\\S+)");
+    const auto without = missing.match(output);
     QStringList names;
     for (const RankPlace& each : wish.host.places) names << each.name;
     start.remedy = names.isEmpty() ? QStringLiteral("mpirun -n %1 hostname").arg(wanted)
                                    : QStringLiteral("for h in %1; do ssh -o BatchMode=yes $h %2 --version; done")
                                          .arg(names.join(' '), wish.program);
+    if (without.hasMatch()) {
+      const QString machine = without.captured(1) + without.captured(2);
+      start.why =
+          QStringLiteral(
+              "%1 has no %2: the machines of a host need one file system for its folder, where engine, data and "
+              "runs lie once.")
+              .arg(machine, wish.program);
+      start.remedy =
+          QStringLiteral("df %1    # on each machine; then choose a folder that all of them see").arg(wish.base);
+    }
   } else if (!otherVersion.isEmpty()) {
     start.status = Status::failed;
     start.why = QStringLiteral("%1 has %2, the others %3: the folder %4 is not shared between the machines.")

@@ -8,6 +8,7 @@
 #include "engine/agent/agent.h"
 #include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
 #include "engine/base/json.h"
 #include "launcher/hosts/ssh_config.h"
 #include "launcher/ssh/system_ssh.h"
@@ -58,9 +59,12 @@ LineWorker::LineWorker(HostLine& line, const Host& host, LineOptions options)
           [this](int id) { toLine([id](HostLine& there) { Q_EMIT there.questionGone(id); }); }),
       m_jobs(host, listenerOf(line)),
       m_retry(this),
+      m_patience(this),
       m_waitMs(m_options.firstWaitMs) {
   m_jobs.setParent(this);
   m_retry.setSingleShot(true);
+  m_patience.setSingleShot(true);
+  connect(&m_patience, &QTimer::timeout, this, &LineWorker::giveUpCheck);
   connect(&m_retry, &QTimer::timeout, this, [this] { open(Questions::Mode::mustNotAsk); });
 }
 
@@ -191,6 +195,8 @@ void LineWorker::greeted(const Json& hello, double asked) {
         Qt::QueuedConnection);
     return;
   }
+  // A purge, or a disk that was full, took something of it.
+  if (const std::string damaged = textIn(hello, "damaged"); !damaged.empty() && mayInstall()) return mend();
   m_facts.engine = QString::fromStdString(hello.value("version", std::string()));
   m_facts.base = QString::fromStdString(hello.value("base", std::string()));
   m_facts.clockAhead = hello.value("time", asked) - (asked + secondsNow()) / 2;
@@ -205,7 +211,24 @@ void LineWorker::greeted(const Json& hello, double asked) {
   if (m_checking) checkMachine();
 }
 
-// The engine is not there, or not in this version.
+bool LineWorker::mayInstall() const {
+  return m_options.program.isEmpty() && !m_installed;
+}
+
+// Not at once: the agent is in the middle of telling.
+void LineWorker::mend() {
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        if (!m_agent || !mayInstall()) return;
+        m_jobs.offline();
+        m_agent.reset();
+        install();
+      },
+      Qt::QueuedConnection);
+}
+
+// The engine is not there, not in this version, or not whole.
 void LineWorker::install() {
   m_installed = true;
   tell(LineState::installing, QStringLiteral("Installing the engine"));
@@ -231,7 +254,7 @@ void LineWorker::broken(const AgentClient::Loss& loss) {
   m_jobs.offline();
   m_agent.reset();
   // A shell that ended at once has no such program; one that never ended is another matter.
-  if (loss.neverSpoke && loss.exitCode && m_options.program.isEmpty() && !m_installed) return install();
+  if (loss.neverSpoke && loss.exitCode && mayInstall()) return install();
   if (loss.neverSpoke && loss.exitCode)
     return fail(SshFault::refused, QStringLiteral("the engine does not start there: %1").arg(loss.sentence));
   fail(SshFault::unreachable, loss.sentence);
@@ -244,8 +267,13 @@ QString LineWorker::remedyOf(SshFault fault, const QString& sentence) const {
   const QString place = (m_host.user.isEmpty() ? QString() : m_host.user + '@') + m_host.address;
   const QString port = m_host.port ? QStringLiteral("-p %1 ").arg(m_host.port) : QString();
   const QString key = m_host.key.isEmpty() ? QString() : QStringLiteral("-i %1 ").arg(m_host.key);
-  return fault == SshFault::signIn ? QStringLiteral("ssh-copy-id %1%2%3").arg(key, port, place)
-                                   : QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
+  if (fault == SshFault::signIn) return QStringLiteral("ssh-copy-id %1%2%3").arg(key, port, place);
+  // What lies in the folder there, or cannot: its room, its rights and how it is mounted.
+  static const QRegularExpression folder("folder|/engine|engine does not start");
+  if (fault == SshFault::refused && folder.match(sentence).hasMatch())
+    return QStringLiteral("ssh %1%2%3 'mkdir -p %4; ls -ld %4; df -h %4; findmnt -T %4'    # or name another folder")
+        .arg(key, port, place, m_host.folder);
+  return QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
 }
 
 void LineWorker::fail(SshFault fault, const QString& sentence) {

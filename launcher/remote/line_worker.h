@@ -50,12 +50,16 @@ class LineWorker : public QObject {
   QByteArray command() const;
   void greet();
   void greeted(const Json& hello, double asked);
+  bool mayInstall() const;
+  void mend();
   void install();
   void broken(const AgentClient::Loss& loss);
   QString remedyOf(SshFault fault, const QString& sentence) const;
   void fail(SshFault fault, const QString& sentence);
   void checkConnection();
   void checkMachine();
+  void await(const QString& what);
+  void giveUpCheck();
   void probe();
   bool takeProbe(const Json& header, const QByteArray& bytes);  // true: it was the check's own job
   void finishCheck();
@@ -77,7 +81,8 @@ class LineWorker : public QObject {
   std::unique_ptr<HostTransport> m_transport;
   std::unique_ptr<AgentClient> m_agent;
   RemoteJobs m_jobs;
-  QTimer m_retry;
+  QTimer m_retry, m_patience;
+  QString m_awaited;
   int m_waitMs;
   bool m_wanted = false, m_installed = false, m_checking = false;
   bool m_reached = false;     // it stood since it was last wanted

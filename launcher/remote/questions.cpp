@@ -2,7 +2,14 @@
 
 #include <QElapsedTimer>
 
+#include "engine/base/foreign.h"
+
 namespace loom {
+namespace {
+
+constexpr std::size_t kLongestQuestion = 1000;
+
+}  // namespace
 
 Questions::~Questions() {
   for (QHash<QString, QString>* each : {&m_known, &m_fresh})
@@ -18,7 +25,10 @@ void Questions::begin(Mode mode) {
   m_used.clear();
 }
 
-std::optional<QString> Questions::ask(const SshQuestion& question) {
+std::optional<QString> Questions::ask(const SshQuestion& asked) {
+  SshQuestion question = asked;
+  for (QString* each : {&question.host, &question.text, &question.note, &question.fingerprint})
+    *each = QString::fromStdString(shownText(each->toStdString(), kLongestQuestion));
   QMutexLocker lock(&m_mutex);
   if (question.kind == SshQuestion::Kind::notice) {
     if (m_mode == Mode::mustNotAsk || m_gaveUp) return {};

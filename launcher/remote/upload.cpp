@@ -30,7 +30,10 @@ void Upload::taken(const Json& header) {
   if (m_over) return;
   if (!header.value("ok", false))
     return fail(QString::fromStdString(header.value("message", std::string("the host does not say why"))));
-  m_acknowledged = header.value("have", qint64{0});
+  const qint64 have = header.value("have", qint64{0});
+  if (have < 0 || have > m_data.size)
+    return fail(QStringLiteral("the host says that it has %1 bytes of %2").arg(have).arg(m_data.size));
+  m_acknowledged = have;
   m_listener.progress(m_acknowledged);
   if (header.value("done", false)) {
     m_over = true;

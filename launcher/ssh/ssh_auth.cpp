@@ -1,6 +1,8 @@
 #include "launcher/ssh/ssh_auth.h"
 
 #include <libssh/libssh.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <QDir>
 #include <QFile>
@@ -120,6 +122,13 @@ class SignIn {
 
   int file(const QString& path) {
     m_tried << QStringLiteral("key ") + path;
+    // As ssh does: a key that others may read is no secret any more.
+    struct stat status {};
+    if (::stat(QFile::encodeName(path).constData(), &status) == 0 && status.st_uid == ::geteuid() &&
+        (status.st_mode & 077) != 0) {
+      m_tried.back() += QStringLiteral(" (not used, for others may read it: chmod 600 %1)").arg(path);
+      return SSH_AUTH_DENIED;
+    }
     ssh_key raw = nullptr;
     // The public half first: no passphrase is asked for a key that the far side does not take anyway.
     if (ssh_pki_import_pubkey_file((path + ".pub").toLocal8Bit().constData(), &raw) == SSH_OK) {

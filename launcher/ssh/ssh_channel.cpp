@@ -1,8 +1,12 @@
 #include "launcher/ssh/ssh_channel.h"
 
+#include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <string_view>
 
 #include "launcher/ssh/ssh_connection.h"
 
@@ -14,7 +18,27 @@ constexpr qint64 kMostAtOnce = qint64{4} << 20;
 
 }  // namespace
 
+struct SshChannel::Ending {
+  ssh_channel_callbacks_struct callbacks{};
+  int signal = 0;
+};
+
+SshChannel::SshChannel(ssh_session_struct* session, ssh_channel_struct* channel)
+    : m_session(session), m_channel(channel), m_ending(std::make_unique<Ending>()) {
+  ssh_callbacks_init(&m_ending->callbacks);
+  m_ending->callbacks.userdata = m_ending.get();
+  m_ending->callbacks.channel_exit_signal_function = [](ssh_session, ssh_channel, const char* name, int, const char*,
+                                                        const char*, void* ending) {
+    int number = SIGKILL;  // one that this system has no word for
+    for (int each = 1; each < NSIG; ++each)
+      if (const char* known = ::sigabbrev_np(each); known && std::string_view(known) == name) number = each;
+    static_cast<Ending*>(ending)->signal = number;
+  };
+  ssh_set_channel_callbacks(m_channel, &m_ending->callbacks);
+}
+
 SshChannel::~SshChannel() {
+  ssh_remove_channel_callbacks(m_channel, &m_ending->callbacks);
   ssh_channel_free(m_channel);
 }
 
@@ -64,6 +88,7 @@ bool SshChannel::ended() const {
 }
 
 std::optional<int> SshChannel::exitCode() const {
+  if (m_ending->signal > 0) return 128 + m_ending->signal;
   const int code = ssh_channel_get_exit_status(m_channel);
   return code >= 0 ? std::optional<int>(code) : std::nullopt;
 }

@@ -1,5 +1,7 @@
 #pragma once
 // A program that runs on the far side of an SSH connection.
+#include <memory>
+
 #include "launcher/ssh/byte_channel.h"
 
 struct ssh_session_struct;
@@ -10,7 +12,7 @@ namespace loom {
 class SshChannel : public ByteChannel {
  public:
   // Owns the channel; the session outlives it.
-  SshChannel(ssh_session_struct* session, ssh_channel_struct* channel) : m_session(session), m_channel(channel) {}
+  SshChannel(ssh_session_struct* session, ssh_channel_struct* channel);
   ~SshChannel() override;
 
   int descriptor() const override;
@@ -22,9 +24,11 @@ class SshChannel : public ByteChannel {
   QByteArray complaint() const override { return m_complaint; }
 
  private:
+  struct Ending;  // by a signal, which the library only tells and does not keep
   [[noreturn]] void broken() const;
   ssh_session_struct* m_session;
   ssh_channel_struct* m_channel;
+  std::unique_ptr<Ending> m_ending;
   QByteArray m_complaint;
 };
 

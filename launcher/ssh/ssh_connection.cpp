@@ -28,6 +28,7 @@ namespace {
 constexpr int kConnectSeconds = 15;
 constexpr int kSignInSeconds = 120;  // a second factor may wait on somebody's telephone
 constexpr int kLookMs = 100;
+constexpr int kSessionTries = 20;
 
 // The system then notices a cable that was cut within seconds, although nothing is being sent.
 void keepAlive(int socket) {
@@ -217,8 +218,16 @@ void SshConnection::authenticate() {
 std::unique_ptr<ByteChannel> SshConnection::execute(const QByteArray& command) {
   ssh_set_blocking(m_session, 1);
   ssh_channel channel = ssh_channel_new(m_session);
-  const bool open = channel && ssh_channel_open_session(channel) == SSH_OK &&
-                    ssh_channel_request_exec(channel, command.constData()) == SSH_OK;
+  bool isSession = channel && ssh_channel_open_session(channel) == SSH_OK;
+  // Where only one program at a time is allowed (MaxSessions 1), the one before it may be ending still.
+  for (int tries = 0; !isSession && channel && ssh_is_connected(m_session) && !m_aborted && tries < kSessionTries;
+       ++tries) {
+    ::poll(nullptr, 0, kLookMs);
+    ssh_channel_free(channel);
+    channel = ssh_channel_new(m_session);
+    isSession = channel && ssh_channel_open_session(channel) == SSH_OK;
+  }
+  const bool open = isSession && ssh_channel_request_exec(channel, command.constData()) == SSH_OK;
   ssh_set_blocking(m_session, 0);
   if (open) return std::make_unique<SshChannel>(m_session, channel);
   const std::string why = fault();

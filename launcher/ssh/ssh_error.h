@@ -1,6 +1,7 @@
 #pragma once
 // Why a host is not reached, told apart by what can be done about it.
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
 
 namespace loom {
 
@@ -14,7 +15,9 @@ enum class SshFault {
 
 class SshError : public Error {
  public:
-  SshError(SshFault fault, std::string message) : Error(ErrorCode::communication, std::move(message)), m_fault(fault) {}
+  // Most of these sentences hold words of the far side.
+  SshError(SshFault fault, const std::string& message)
+      : Error(ErrorCode::communication, shownText(message)), m_fault(fault) {}
   SshFault fault() const { return m_fault; }
 
  private:

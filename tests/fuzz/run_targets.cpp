@@ -1,5 +1,6 @@
 // Projects, run folders, and what an agent and Slurm answer.
 #include "engine/agent/frame.h"
+#include "engine/base/foreign.h"
 #include "engine/network/project.h"
 #include "engine/run/control.h"
 #include "engine/run/run_folder.h"
@@ -53,7 +54,7 @@ LOOM_FUZZ(agent_frame) {
     try {
       // In two parts, as a line brings them.
       decoder.feed(bytes.substr(0, bytes.size() / 2));
-      while (decoder.next()) (void)shownBytes(decoder.bytes());
+      while (decoder.next()) (void)shownText(decoder.bytes());
       decoder.feed(bytes.substr(bytes.size() / 2));
       while (decoder.next()) (void)decoder.header();
     } catch (const Error&) {

@@ -48,6 +48,14 @@ class AskingTransport : public LocalTransport {
   SshAsk m_ask;
 };
 
+// A login shell that runs a program of its own.
+class ChattyTransport : public LocalTransport {
+ public:
+  std::unique_ptr<ByteChannel> execute(const QByteArray&) override {
+    return LocalTransport::execute("head -c 400000 /dev/zero | tr '\\0' x; sleep 5");
+  }
+};
+
 }  // namespace
 
 // The verbs against this machine and a host behind a line (this machine's shell in the place of SSH), fake_loom in the
@@ -383,6 +391,59 @@ class DoorTest : public QObject {
     QCOMPARE(door({"submit", path("p"), "--host", "there"}), 2);
     QVERIFY2(m_err.contains("mara@atlas asks for a password") && m_err.contains("no terminal"), qPrintable(m_err));
     QCOMPARE(door({"hosts", "check", "there"}), 2);
+  }
+
+  // The line is tried again and again, and breaks each time: that is no being reached.
+  void aLineThatBreaksAtEachTryEndsThePatience() {
+    addHost();
+    m_options.line.transport = [](const SshAsk&) { return std::make_unique<ChattyTransport>(); };
+    m_options.line.longestWaitMs = 50;
+    m_options.patienceMs = 1500;
+    QElapsedTimer clock;
+    clock.start();
+    QCOMPARE(door({"submit", path("p"), "--host", "there"}), 41);
+    QVERIFY2(m_err.contains("login shell") && clock.elapsed() < 15000, qPrintable(m_err));
+  }
+
+  // A run that waits has nobody who could answer; who submits behind it is asked.
+  void aPasswordIsAskedBehindARunThatWaits() {
+    addHost();
+    m_options.line.transport = [](const SshAsk& ask) { return std::make_unique<AskingTransport>(ask); };
+    m_options.patienceMs = 500;
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--name", "first"}), 2);  // no terminal
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--name", "second"}), 2);
+    QVERIFY2(m_err.contains("asks for a password"), qPrintable(m_err));
+  }
+
+  // What a host or a log says commands no terminal.
+  void nothingForeignReachesTheTerminalAsItIs() {
+    qputenv("FAKE_LOOM", "steps=40;ms=20");
+    QCOMPARE(door({"submit", path("p"), "--host", "local", "--json"}), 0);
+    const QString folder = QString::fromStdString(runs()[0]["folder"].get<std::string>());
+    QTimer::singleShot(100, this, [folder] {
+      QFile log(folder + "/events.jsonl");
+      if (!log.open(QIODevice::Append)) return;
+      const Json none = Json::object(), metrics = {{"\x1b[2J", none}};
+      Json warning = {{"kind", "warning"}, {"message", "\x1b]0;pwned\x07" + std::string(100000, 'x')}},
+           step = {{"kind", "step"}, {"step", none}, {"loss", none}, {"samples", "x"}, {"metrics", metrics}},
+           epoch = {{"kind", "epoch"}, {"epoch", 1}, {"loss", none}, {"metrics", metrics}};
+      int sequence = 100000;
+      for (Json* each : {&warning, &step, &epoch}) {
+        (*each)["v"] = (*each)["attempt"] = 1;
+        (*each)["seq"] = sequence++;
+        log.write(QByteArray::fromStdString(each->dump()) + '\n');
+      }
+    });
+    QCOMPARE(door({"follow", only()}), 0);
+    QVERIFY2(m_out.contains("pwned") && !m_out.contains('\x1b') && !m_out.contains('\x07'),
+             qPrintable(m_out.left(2000)));
+    QVERIFY2(m_out.size() < 20000, qPrintable(QString::number(m_out.size())));
+    addHost();
+    m_options.line.transport = [](const SshAsk&) -> std::unique_ptr<HostTransport> {
+      throw SshError(SshFault::refused, "go away\x1b[2J" + std::string(100000, 'y'));
+    };
+    QCOMPARE(door({"hosts", "check", "there"}), 41);
+    QVERIFY(m_out.contains("go away") && !m_out.contains("\x1b[2J") && m_out.size() < 20000);
   }
 
   void aPasswordIsTypedUnseen() {

@@ -344,6 +344,12 @@ Host *
     QVERIFY(
         statusOf(line.arg("a01", "v") + "\nPermission denied (publickey).\n", 255).why.contains("Permission denied"));
     QVERIFY(statusOf(line.arg("a01", "v") + "\n" + line.arg("a02", "w"), 0).why.contains("not shared"));
+    const auto homes =
+        judgeProbe(line.arg("a01", "v") + "\nor execute an executable:\n\nExecutable: /home/m/bin/loom\nNode: a02\n",
+                   132, 10, {.host = host, .program = "/home/m/bin/loom", .base = "/home/m"})
+            .front();
+    QVERIFY2(homes.why.contains("a02 has no /home/m/bin/loom") && homes.remedy.contains("all of them see"),
+             qPrintable(homes.why));
     const QString both = line.arg("a01", "v") + "\n" + line.arg("a02", "v") + "\n";
     const auto network = [&](const char* bandwidth) {
       return judgeProbe(

@@ -192,6 +192,9 @@ class RemoteTest : public RemoteFixture {
     // A bundle as installer/bundle.sh makes it: bin/loom and what it needs.
     QDir().mkpath(m_folder->filePath("b/bin"));
     QVERIFY(QFile::copy(FAKE_LOOM, m_folder->filePath("b/bin/loom")));
+    QFile other(m_folder->filePath("b/bin/further"));
+    QVERIFY(other.open(QIODevice::WriteOnly) && other.write("a module") == 8);
+    other.close();
     QCOMPARE(
         QProcess::execute("tar", {"-czf", m_folder->filePath("engine.tar.gz"), "-C", m_folder->filePath("b"), "bin"}),
         0);
@@ -231,6 +234,43 @@ class RemoteTest : public RemoteFixture {
     installEngine(transport, m_host.folder, bundle, [&](qint64, qint64) { return ++progress; });
     QCOMPARE(progress, 0);
     QCOMPARE(QFileInfo(engines.filePath(bundle.id())).lastModified(), before);
+    // A purge of old files or a full disk takes something of it: it is brought anew, and nothing of the old one stays.
+    const QString program = engines.filePath(bundle.id() + "/bin/loom"),
+                  further = engines.filePath(bundle.id() + "/bin/further"),
+                  complete = engines.filePath(bundle.id() + "/.complete");
+    QFile whole(program);
+    QVERIFY(whole.open(QIODevice::ReadOnly));
+    const QByteArray content = whole.readAll();
+    const auto cut = [](const QString& name) {  // another file of that name: the program may be running still
+      QFile file(name);
+      const auto permissions = file.permissions();
+      if (!file.open(QIODevice::ReadOnly)) return false;
+      const QByteArray half = file.read(file.size() / 2);
+      file.close();
+      return file.remove() && file.open(QIODevice::WriteOnly) && file.write(half) == half.size() &&
+             file.setPermissions(permissions);
+    };
+    const auto runsAgain = [&](const char* id) {
+      close();
+      open();
+      m_launcher->submit(job(id, {"steps=5"}));
+      QTRY_COMPARE_WITH_TIMEOUT(state(id), RunState::finished, 20000);
+      QFile now(program);
+      QVERIFY(now.open(QIODevice::ReadOnly) && now.readAll() == content);
+      QCOMPARE(engines.entryList({"*.part*"}), QStringList());
+    };
+    QVERIFY(cut(program));
+    runsAgain("cut");
+    QVERIFY(QFile::remove(further));  // the agent itself starts without it
+    runsAgain("lost");
+    QVERIFY(QFile::exists(further));
+    QVERIFY(cut(complete) && QFile::remove(program));
+    runsAgain("list");
+    QVERIFY(cut(further));  // only a check reads it all
+    QSignalSpy done(&line(), &HostLine::checkDone);
+    line().check(0);
+    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QCOMPARE(QFileInfo(further).size(), qint64{8});
   }
 
   void anEngineIsNotPutWhereItDoesNotBelong_data() {

@@ -138,6 +138,49 @@ class RemoteTroubleTest : public RemoteFixture {
     m_there.chatters = false;
   }
 
+  void aHostThatIsBusyForEverEndsTheCheck() {
+    m_options.times.checkMs = 1000;
+    openScripted([](const Json& request) {
+      if (request.value("verb", "") == "hello") return ScriptedHost::usual(request);
+      return ScriptedHost::frame({{"busy", true}, {"doing", "facts"}, {"seconds", 3}});
+    });
+    m_there.chatters = true;
+    QSignalSpy lines(&line(), &HostLine::checkLine), done(&line(), &HostLine::checkDone);
+    line().check(0);
+    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 10000);
+    const auto last = lines.back()[0].value<CheckLine>();
+    QCOMPARE(last.status, CheckLine::Status::failed);
+    QVERIFY2(last.finding.contains("no answer within 1 s"), qPrintable(last.finding));
+    m_there.chatters = false;
+  }
+
+  void aHostThatHasMoreThanThereIsIsRefused() {
+    openScripted([](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      if (verb == "put") return ScriptedHost::answer(request, {{"have", std::int64_t{1} << 62}, {"done", false}});
+      return ScriptedHost::usual(request);
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(state("a"), RunState::failed);
+    QVERIFY2(message("a").contains("4611686018427387904 bytes of"), qPrintable(message("a")));
+  }
+
+  void wordsOfAHostAreShownAsWords() {
+    openScripted([](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      if (verb == "start")
+        return ScriptedHost::answer(request,
+                                    {{"ok", false}, {"message", "\x1b]0;pwned\x07" + std::string(100000, 'x')}});
+      return ScriptedHost::usual(request);
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(state("a"), RunState::failed);
+    QVERIFY2(message("a").contains("\\x1b]0;pwned") && !message("a").contains('\x1b') && message("a").size() < 6000,
+             qPrintable(message("a").left(200)));
+  }
+
   void garbageBreaksTheLineAndNothingElse_data() {
     QTest::addColumn<QByteArray>("garbage");
     QTest::newRow("type") << ScriptedHost::frame({{"re", 2}, {"ok", 1}});

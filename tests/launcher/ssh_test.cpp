@@ -268,6 +268,24 @@ class SshTest : public QObject {
     QVERIFY2(sentence.contains("a password") && !sentence.contains("falsch"), qPrintable(sentence));
   }
 
+  void aKeyThatOthersMayReadIsNotUsed() {
+    QFile(m_sshd->path("id")).setPermissions(QFile::Permissions(0x6666));
+    const auto [fault, sentence] = faultOf(target(), yes());
+    QCOMPARE(fault, SshFault::signIn);
+    QVERIFY2(sentence.contains("others may read it: chmod 600 " + m_sshd->path("id")), qPrintable(sentence));
+  }
+
+  // What ended is told as such, also by a signal; and one program at a time is enough.
+  void aHostMayAllowOneProgramAtATime() {
+    m_sshd = std::make_unique<Sshd>("MaxSessions 1");
+    SshConnection connection(target(), yes());
+    connection.open();
+    for (int i = 0; i < 5; ++i) QCOMPARE(output(connection, "printf x"), "x");
+    const auto killed = connection.execute("kill -SEGV $$");
+    QTRY_VERIFY((killed->read(), killed->ended()));
+    QCOMPARE(killed->exitCode().value_or(0), 128 + SIGSEGV);
+  }
+
   void aJumpHostIsAChannel() {
     const Sshd gate;
     const SshTarget through =

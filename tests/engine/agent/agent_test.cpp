@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "engine/agent/job_folder.h"
+#include "engine/agent/own_engine.h"
 #include "engine/agent/sha256.h"
 #include "engine/base/files.h"
 #include "tests/engine/agent/agent_process.h"
@@ -94,6 +95,43 @@ TEST_F(AgentTest, IsAtHomeOnlyInAFolderOfItsOwn) {
     ASSERT_EQ(::chown(others.c_str(), 1, 1), 0);
   }
   EXPECT_THAT(hello(others)["message"].get<std::string>(), HasSubstr("belongs to"));
+}
+
+// The home of another alphabet is no matter where a plain folder is named.
+TEST_F(AgentTest, AHomeWithASpaceNeedsAFolderOfPlainLetters) {
+  const std::string before = std::getenv("HOME") ? std::getenv("HOME") : "";
+  const auto home = m_folder.path() / "a home ü";
+  std::filesystem::create_directories(home);
+  ::setenv("HOME", home.c_str(), 1);
+  m_agent = connect();
+  EXPECT_EQ(m_agent->hello()["ok"], true) << m_agent->hello();
+  EXPECT_EQ(m_agent->hello()["base"], m_folder.path().string());
+  start("a", "echo done > result");
+  EXPECT_EQ(awaitEnd("a")["code"], 0);
+  AgentProcess unnamed(LOOM_PROGRAM, "");
+  EXPECT_THAT(unnamed.hello()["message"].get<std::string>(), HasSubstr("name another folder for this host"));
+  EXPECT_THAT(unnamed.ask({{"verb", "jobs"}}).header["message"].get<std::string>(), HasSubstr("hello"));
+  ::setenv("HOME", before.c_str(), 1);
+}
+
+TEST(OwnEngine, MissesAFileAndKnowsADamagedOne) {
+  const TestFolder folder("engine");
+  std::filesystem::create_directories(folder.path() / "lib");
+  for (const char* name : {"lib/a", "lib/b c"}) std::ofstream(folder.path() / name) << name;
+  EXPECT_EQ(engineFault(folder.path(), EngineLook::isTheSame), "");  // nobody brought it
+  std::ofstream complete(folder.path() / ".complete");
+  for (const char* name : {"lib/a", "lib/b c"}) {
+    Sha256 hash;
+    hash.add(name);
+    complete << hash.finish() << "  ./" << name << "\n";
+  }
+  complete.close();
+  EXPECT_EQ(engineFault(folder.path(), EngineLook::isTheSame), "");
+  std::ofstream(folder.path() / "lib/b c") << "other";
+  EXPECT_EQ(engineFault(folder.path(), EngineLook::isThere), "");
+  EXPECT_EQ(engineFault(folder.path(), EngineLook::isTheSame), (folder.path() / "lib/b c is damaged").string());
+  std::filesystem::remove(folder.path() / "lib/a");
+  EXPECT_EQ(engineFault(folder.path(), EngineLook::isThere), (folder.path() / "lib/a is gone").string());
 }
 
 TEST_F(AgentTest, WhatAJobWritesIsItsOwnersAlone) {

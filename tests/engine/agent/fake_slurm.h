@@ -2,7 +2,7 @@
 // Slurm's commands as small programs over a table of jobs, first in PATH while this lives. A line of the table is
 // number|state|reason|name. Files beside it change how they behave: "hang" (squeue gives no answer while it is there),
 // "deaf" (sbatch takes the job and gives no answer while it is there), "accounting" (lines for sacct),
-// "cluster" (its name, which sbatch then adds).
+// "cluster" (its name, which sbatch then adds), "words" (what sbatch says instead of the number).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +21,7 @@ class FakeSlurm {
     program("sbatch", R"sh(name=none; for each; do case $each in --job-name=*) name=${each#*=};; esac; done
 n=$(( $(wc -l < jobs) + 101 )); echo "$n|PENDING|Priority|$name" >> jobs
 while [ -e deaf ]; do sleep 0.05; done
+if [ -e words ]; then cat words; exit; fi
 if [ -e cluster ]; then echo "$n;$(cat cluster)"; else echo $n; fi)sh");
     program("squeue", R"sh(while [ -e hang ]; do sleep 0.05; done
 name=; for each; do case $each in --name=*) name=${each#*=};; esac; done

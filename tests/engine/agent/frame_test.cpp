@@ -64,11 +64,6 @@ TEST(Frame, RefusesGarbageAndQuotesIt) {
               HasSubstr("login shell"));
 }
 
-TEST(Frame, QuotesWholeCharacters) {
-  EXPECT_EQ(shownBytes("aü", 2), "a...");
-  EXPECT_EQ(shownBytes("aü", 3), "aü");
-}
-
 TEST(Sha256, AgreesWithFips) {  // FIPS 180-4's own examples, and the million a of its predecessor
   const auto hash = [](std::string_view text) {
     Sha256 sum;

@@ -31,6 +31,9 @@ TEST_F(SlurmTest, ReadsTheNumberOfASubmission) {
   EXPECT_EQ(slurmNumberFrom("sbatch: a plug-in says hello\n1234\n"), "1234");
   EXPECT_EQ(slurmNumberFrom("1234;atlas\n"), "1234;atlas");
   EXPECT_EQ(slurmNumberFrom("sbatch: error\n"), "");
+  EXPECT_EQ(slurmNumberFrom("Welcome\nSubmitted batch job 519605\n"), "519605");
+  EXPECT_EQ(slurmNumberFrom("Submitted batch job 519605 on cluster atlas\n"), "519605;atlas");
+  EXPECT_EQ(slurmNumberFrom("Submitted batch job ; rm -rf\n"), "");
   m_fake.put("cluster", "atlas");
   const std::string number = m_slurm.submit(m_job);
   EXPECT_EQ(number, "101;atlas");
@@ -58,6 +61,16 @@ TEST_F(SlurmTest, ASubmissionWithoutAnAnswerIsFoundByItsName) {
   m_job.previous = "8";  // the job that submits what follows it
   EXPECT_EQ(m_slurm.submit(m_job), "104");
   EXPECT_EQ(m_fake.calls("sbatch"), 1);
+}
+
+// A wrapper of a site: the job is there, and must not be submitted a second time.
+TEST_F(SlurmTest, ASubmissionInOtherWordsIsFoundByItsName) {
+  m_fake.put("words", "Your job is in the queue. Good luck!");
+  EXPECT_EQ(m_slurm.submit(m_job), "101");
+  m_fake.put("words", "Submitted batch job 102");
+  EXPECT_EQ(m_slurm.submit(m_job), "102");
+  EXPECT_EQ(m_fake.calls("squeue"), 1);
+  EXPECT_EQ(m_fake.calls("sbatch"), 2);
 }
 
 TEST_F(SlurmTest, WithoutAnyAnswerItIsNotKnownWhetherItIsThere) {

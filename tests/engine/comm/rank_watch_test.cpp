@@ -193,5 +193,23 @@ TEST(RankWatch, ReadsWhatPrterunSays) {
   EXPECT_THAT(ended.postMortem(31, 0), HasSubstr("rank 2 ended with code 31"));
 }
 
+TEST(RankWatch, NamesAProgramThatAHostLacks) {
+  for (const char* lines :
+       {"Executable: /scratch/a/bin/loom\nNode: node2\n", "Node:       node2\nExecutable: /scratch/a/bin/loom\n"}) {
+    RankWatch watch;
+    const std::string text = lines;
+    const auto middle = text.find('\n');
+    watch.hear("or execute an executable:", kBegin);
+    watch.hear(text.substr(0, middle), kBegin);
+    watch.hear(text.substr(middle + 1, text.size() - middle - 2), kBegin);
+    EXPECT_THAT(watch.postMortem(132, 0),
+                AllOf(HasSubstr("host node2 has no /scratch/a/bin/loom"), HasSubstr("one file system")));
+  }
+  RankWatch watch;
+  watch.hear("cannot start mpirun: No such file or directory", kBegin);
+  EXPECT_THAT(watch.postMortem(127, 0),
+              AllOf(HasSubstr("mpirun cannot be started: No such file or directory"), HasSubstr("Install Open MPI")));
+}
+
 }  // namespace
 }  // namespace loom
