@@ -83,7 +83,8 @@ bool FrameDecoder::next() {
   } catch (const Error& error) {
     throwError(ErrorCode::communication, "a message is no JSON object ({}): \"{}\"", error.message(), quotedFrom(text));
   }
-  if (!parsed.is_object()) throwError(ErrorCode::communication, "a message is no JSON object: \"{}\"", quotedFrom(text));
+  if (!parsed.is_object())
+    throwError(ErrorCode::communication, "a message is no JSON object: \"{}\"", quotedFrom(text));
   *m_header = std::move(parsed);
   m_bytes.assign(m_buffer, kFixed + header, bytes);
   m_buffer.erase(0, kFixed + header + bytes);

@@ -18,8 +18,8 @@ struct EngineBundle {
   // BASE/engine/ID: one folder a version, side by side.
   QString id() const { return sha256.left(16); }
 };
-// The bundle that hosts are sent: named by GRADLOOM_BUNDLE, beside the program `loom`, or where packages put it. Empty =
-// there is none.
+// The bundle that hosts are sent: named by GRADLOOM_BUNDLE, beside the program `loom`, or where packages put it. Empty
+// = there is none.
 QString findBundle(const QString& program);
 // Reads and hashes it. Throws Error.
 EngineBundle readBundle(const QString& file);
