@@ -69,6 +69,7 @@ class PlacesTest : public QObject {
     train();
     QCOMPARE(m_open->document().path(), m_open->path("home/own/untitled/untitled.loom"));
     QVERIFY2(file().contains(data.toUtf8()), file());
+    QDir().mkpath(m_open->path("other/place"));
     QVERIFY(m_open->workspace().saveAs(m_open->path("other/place/copy.loom")));
     QVERIFY2(file().contains(data.toUtf8()), file());
     m_open->document().setSetting("epochs", 2);
