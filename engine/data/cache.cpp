@@ -98,17 +98,16 @@ Freshness freshnessOf(int folder, const char* path, FileFacts& facts) {
 
 }  // namespace
 
-std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options) {
-  // Samples that were computed before they were stored lie beside those that were not.
-  const std::string packing = packingKey(options.prepare);
-  const std::string file =
-      csv.filename().string() + (packing.empty() ? "" : fmt::format(".prepared-{:016x}", hashName(packing)));
+std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options,
+                                    const std::string& made) {
+  const std::string file = csv.filename().string();
   std::error_code ignored;
   const std::string whole = std::filesystem::weakly_canonical(std::filesystem::absolute(csv), ignored).string();
-  const std::string apart = fmt::format("{}-{:016x}", file, hashName(whole));
-  if (!options.cacheFolder.empty()) return {{options.cacheFolder, apart}};
-  if (liesAmongSamples(csv)) return {{userCacheFolder() / "data", apart}};
-  return {{csv.parent_path() / ".gradloom-cache", file}, {userCacheFolder() / "data", apart}};
+  const std::string way = made.empty() ? std::string() : fmt::format("-{:016x}", hashName(made));
+  const std::string apart = fmt::format("{}-{:016x}{}", file, hashName(whole), way);
+  if (!options.cacheFolder.empty()) return {{options.cacheFolder, apart, made}};
+  if (liesAmongSamples(csv)) return {{userCacheFolder() / "data", apart, made}};
+  return {{csv.parent_path() / ".gradloom-cache", file + way, made}, {userCacheFolder() / "data", apart, made}};
 }
 
 FileFacts factsOf(const std::filesystem::path& csv) {
@@ -125,12 +124,12 @@ FileFacts factsOf(std::string path, const struct stat& status) {
           .node = static_cast<std::uint64_t>(status.st_ino)};
 }
 
-CacheKey::CacheKey(const std::filesystem::path& csv, const FileFacts& facts) : m_text(kMagic) {
+CacheKey::CacheKey(const std::filesystem::path& csv, const FileFacts& facts, const std::string& made) : m_text(kMagic) {
   appendNumber(m_text, 0);  // size of the pack
   appendNumber(m_text, 0);  // number of files
   FileFacts whole = facts;
   whole.hash = hashOf(AT_FDCWD, csv.c_str()).value_or(0);
-  appendFacts(m_text, csv.filename().string(), whole);
+  appendFacts(m_text, csv.filename().string() + made, whole);
 }
 
 void CacheKey::add(const std::vector<FileFacts>& files) {
@@ -172,7 +171,7 @@ bool isFresh(const std::filesystem::path& csv, const CachePlace& place, int thre
     return entry;
   };
   Entry own = take();
-  if (!key.good || own.path != csv.filename().string() || count > key.text.size()) return false;
+  if (!key.good || own.path != csv.filename().string() + place.made || count > key.text.size()) return false;
   std::atomic<bool> fresh{true}, renewed{false};
   const auto judge = [&](int folder, const char* path, FileFacts& facts) {
     const Freshness found = freshnessOf(folder, path, facts);

@@ -13,21 +13,24 @@ namespace loom {
 struct CachePlace {
   std::filesystem::path folder;
   std::string name;
+  std::string made;  // how the samples are made of the CSV, where it is not the plain way: part of the key
   std::filesystem::path pack() const { return folder / (name + ".pack"); }
   std::filesystem::path key() const { return folder / (name + ".key"); }
   std::filesystem::path lock() const { return folder / (name + ".lock"); }
+  std::filesystem::path steps() const { return folder / (name + ".steps"); }
 };
 
 // Candidates in the order in which they are tried: the folder asked for, or beside the CSV and then the user's cache
-// folder.
-std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options);
+// folder. Each way of making samples of a CSV (`made`) has a pack of its own.
+std::vector<CachePlace> cachePlaces(const std::filesystem::path& csv, const OpenOptions& options,
+                                    const std::string& made = {});
 
 // What is known of the CSV itself now, but its hash. Throws Error(missingFile).
 FileFacts factsOf(const std::filesystem::path& csv);
 
 class CacheKey {
  public:
-  CacheKey(const std::filesystem::path& csv, const FileFacts& facts);
+  CacheKey(const std::filesystem::path& csv, const FileFacts& facts, const std::string& made = {});
   void add(const std::vector<FileFacts>& files);
   // `packBytes` ties the key to the pack it was written for.
   std::string finish(std::uint64_t packBytes);

@@ -81,7 +81,12 @@ void reportShared(CheckedRows& all) {
     all.tell(1, 2);
   };
   all.guarded(all.options.other, [&] {
-    readRows({.csv = all.options.other, .threads = all.options.threads, .collect = true, .listed = 0}, consumer);
+    readRows({.csv = all.options.other,
+              .source = {.format = recogniseCsv(all.options.other), .heldOut = {}},
+              .threads = all.options.threads,
+              .collect = true,
+              .listed = 0},
+             consumer);
   });
   for (const LabelColumn& its : labels)
     for (const LabelColumn& own : all.labels)

@@ -42,6 +42,7 @@ void CheckedRows::read() {
   };
   guarded(csv, [&] {
     merge(readRows({.csv = csv,
+                    .source = {.format = recogniseCsv(csv), .heldOut = {}},
                     .threads = options.threads,
                     .decodeFiles = options.readFiles,
                     .collect = true,

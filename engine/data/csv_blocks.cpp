@@ -14,8 +14,8 @@
 
 namespace loom {
 
-CsvBlockReader::CsvBlockReader(const std::filesystem::path& path, std::size_t blockBytes)
-    : m_path(path), m_blockBytes(std::max<std::size_t>(blockBytes, 64)) {
+CsvBlockReader::CsvBlockReader(const std::filesystem::path& path, std::size_t blockBytes, const CsvFormat& format)
+    : m_path(path), m_format(format), m_blockBytes(std::max<std::size_t>(blockBytes, 64)) {
   m_file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (m_file < 0) throwErrno(errno, "read", path);
   struct stat status {};
@@ -34,7 +34,12 @@ CsvBlockReader::CsvBlockReader(const std::filesystem::path& path, std::size_t bl
                  path.string());
     if (const auto kind = kindByContent(start.substr(0, 64)); !kind.empty())
       throwError(ErrorCode::badData, "{} is {}, but a CSV file is needed; save it as CSV (UTF-8)", path.string(), kind);
-    if (start.substr(0, 3) == "\xef\xbb\xbf") m_given = m_begin = 3;
+    if (start.substr(0, 3) == "\xef\xbb\xbf") m_begin = 3;
+    if (m_format.separatorLine) {
+      m_begin = std::min(start.find('\n', m_begin), m_end - 1) + 1;
+      m_line = 2;
+    }
+    m_given = bytesInFile(start.substr(0, m_begin));
   } catch (...) {
     ::close(m_file);
     throw;
@@ -54,17 +59,52 @@ bool CsvBlockReader::fill() {
     m_begin = 0;
   }
   const std::size_t wanted = std::max(m_blockBytes, m_end);
-  if (m_pending.size() < m_end + wanted) m_pending.resize(m_end + wanted);
-  for (;;) {
-    const ssize_t got = ::read(m_file, m_pending.data() + m_end, m_pending.size() - m_end);
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      throwErrno(errno, "read", m_path);
-    }
+  if (m_format.encoding != CsvEncoding::utf8) {
+    const std::size_t left = m_raw.size();
+    m_raw.resize(left + wanted);
+    const std::size_t got = readSome(m_raw.data() + left, wanted);
+    m_raw.resize(left + got);
     if (got == 0) m_atEnd = true;
-    m_end += static_cast<std::size_t>(got);
+    m_pending.resize(m_end);
+    const std::size_t used = toUtf8(m_format.encoding, {m_raw.data(), m_raw.size()}, m_pending);
+    m_raw.erase(m_raw.begin(), m_raw.begin() + static_cast<std::ptrdiff_t>(used));
+    m_end = m_pending.size();
     return got > 0;
   }
+  if (m_pending.size() < m_end + wanted) m_pending.resize(m_end + wanted);
+  const std::size_t got = readSome(m_pending.data() + m_end, m_pending.size() - m_end);
+  if (got == 0) m_atEnd = true;
+  m_end += got;
+  return got > 0;
+}
+
+std::size_t CsvBlockReader::readSome(char* to, std::size_t bytes) {
+  for (;;) {
+    const ssize_t got = ::read(m_file, to, bytes);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) throwErrno(errno, "read", m_path);
+  }
+}
+
+// What text that was handed out takes in the file's own encoding.
+std::int64_t CsvBlockReader::bytesInFile(std::string_view text) const {
+  if (m_format.encoding == CsvEncoding::utf8) return static_cast<std::int64_t>(text.size());
+  std::int64_t characters = 0, pairs = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    characters += (byte & 0xc0) != 0x80;
+    pairs += byte >= 0xf0;
+  }
+  return m_format.encoding == CsvEncoding::windows1252 ? characters : 2 * (characters + pairs);
+}
+
+void CsvBlockReader::seek(std::int64_t byte, std::int64_t line) {
+  if (::lseek(m_file, byte, SEEK_SET) < 0) throwErrno(errno, "read", m_path);
+  m_begin = m_end = 0;
+  m_raw.clear();
+  m_atEnd = false;
+  m_given = byte;
+  m_line = line;
 }
 
 // The end of the last whole record among what is pending, 0 when there is none.
@@ -98,7 +138,7 @@ std::size_t CsvBlockReader::findEnd(std::int64_t records, std::int64_t& lines, b
         continue;
       }
       if (c == '"' && cellBegins) inside = true;
-      cellBegins = c == ',' || c == '\n';
+      cellBegins = c == m_format.separator || c == '\n';
       if (c == '\n') {
         ++seen;
         end = i + 1;
@@ -146,8 +186,8 @@ bool CsvBlockReader::next(CsvBlock& block, std::int64_t records) {
   if (block.buffer[end - 1] != '\n') block.buffer[block.size++] = '\n';
   block.buffer[block.size] = '\0';
   block.line = m_line;
+  m_given += bytesInFile({m_pending.data() + m_begin, end});
   m_begin += end;
-  m_given += static_cast<std::int64_t>(end);
   block.end = m_given;
   m_line += block.lines;
   return true;

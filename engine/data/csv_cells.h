@@ -15,8 +15,8 @@ struct CsvCell {
   int lines = 0;          // line breaks taken, that of the record's end included
 };
 
-// The cell at `p`, which moves behind the comma or line break that ends it. Text must end with '\n'.
-inline CsvCell takeCell(const char*& p, const char* end, std::string& scratch) {
+// The cell at `p`, which moves behind the separator or line break that ends it. Text must end with '\n'.
+inline CsvCell takeCell(const char*& p, const char* end, std::string& scratch, char separator = ',') {
   CsvCell cell;
   const char* const begin = p;
   if (p < end && *p == '"') {
@@ -30,7 +30,7 @@ inline CsvCell takeCell(const char*& p, const char* end, std::string& scratch) {
           inside = false;
           continue;
         }
-      } else if (!inside && (*p == ',' || *p == '\n')) {
+      } else if (!inside && (*p == separator || *p == '\n')) {
         break;
       }
       cell.lines += *p == '\n';
@@ -40,7 +40,7 @@ inline CsvCell takeCell(const char*& p, const char* end, std::string& scratch) {
     if (cell.open && !scratch.empty() && scratch.back() == '\n') scratch.pop_back();  // the one added at the file's end
     cell.text = scratch;
   } else {
-    while (p < end && *p != ',' && *p != '\n') ++p;
+    while (p < end && *p != separator && *p != '\n') ++p;
     cell.text = {begin, static_cast<std::size_t>(p - begin)};
   }
   cell.last = p >= end || *p == '\n';

@@ -1,12 +1,13 @@
 #include "engine/data/csv_header.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 
 #include "engine/data/csv_cells.h"
+#include "engine/data/numbers.h"
 #include "engine/data/text.h"
 
 namespace loom {
@@ -86,17 +87,58 @@ void checkIndices(const CsvVariable& variable, const std::vector<std::int64_t>& 
            .remedy = "they are read by index here; other programs may read them by place, so sort them"});
 }
 
+// What may be meant, and is hardly ever: blanks around a name, letters that nobody sees, a first row in the header's
+// place.
+void warnOfNames(const std::vector<std::string>& cells, const FaultSink& fault) {
+  const auto warn = [&](std::string column, std::string found, std::string wanted, std::string remedy) {
+    Fault told = headerFault(std::move(column), std::move(found), std::move(wanted), std::move(remedy));
+    told.severity = FaultSeverity::warning;
+    fault(std::move(told));
+  };
+  std::size_t numbers = 0;
+  for (const std::string& cell : cells) {
+    const std::string name = cell.substr(0, cell.find(':'));
+    float value;
+    const NumberKind kind = parseNumber(name, value);
+    numbers += kind == NumberKind::number;
+    if (name.empty() || name[0] == '#') continue;
+    constexpr std::string_view kBlank = " \t";
+    if (name.find_first_not_of(kBlank) != std::string::npos &&
+        (kBlank.find(name.front()) != std::string_view::npos || kBlank.find(name.back()) != std::string_view::npos))
+      warn(cell,
+           fmt::format("the name {} {} with a blank", toldText(name),
+                       name.front() == ' ' || name.front() == '\t' ? "begins" : "ends"),
+           "blanks are part of a name: another variable than without is meant",
+           "remove the blank, or add the step Rename");
+    for (const std::string_view unseen : {"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u00a0"})
+      if (name.find(unseen) != std::string::npos) {
+        const auto* bytes = reinterpret_cast<const unsigned char*>(unseen.data());
+        const int code = unseen.size() == 2 ? (bytes[0] & 0x1f) << 6 | (bytes[1] & 0x3f)
+                                            : (bytes[0] & 0x0f) << 12 | (bytes[1] & 0x3f) << 6 | (bytes[2] & 0x3f);
+        warn(cell, fmt::format("the name holds the letter U+{:04X}, which nobody sees", code),
+             "it is part of the name: an input that is called like it does not find it",
+             "remove the letter, or add the step Rename");
+      }
+  }
+  if (!cells.empty() && numbers == cells.size())
+    warn({},
+         fmt::format("the first line looks like a row: {} {} numbers", cells.size() == 1 ? "its one name is" : "its",
+                     cells.size() == 1 ? "a" : fmt::format("{} names are", cells.size())),
+         "the first line names the columns, and is no sample",
+         "write a line of names such as 'x__0,x__1,y:label' before it, or choose that the file has no header");
+}
+
 }  // namespace
 
 std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines,
-                                    const FaultSink& fault) {
+                                    const FaultSink& fault, char separator) {
   std::vector<std::string> cells;
   const char* p = text.data();
   const char* const end = text.data() + text.size();
   std::string scratch;
   lines = 0;
   for (bool last = false; !last && p < end;) {
-    const CsvCell cell = takeCell(p, end, scratch);
+    const CsvCell cell = takeCell(p, end, scratch, separator);
     last = cell.last;
     lines += cell.lines;
     if (cell.open)
@@ -110,6 +152,7 @@ std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed
 
 CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fault) {
   CsvHeader header;
+  warnOfNames(cells, fault);
   std::map<std::string, std::size_t> byName;
   std::vector<std::vector<std::int64_t>> indices;
   for (std::size_t place = 0; place < cells.size(); ++place) {
@@ -130,11 +173,6 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
     if (cell.find('\r') != std::string::npos) {
       fault(headerFault({}, "the lines end with CR alone", "lines end with LF or CR LF",
                         "save the CSV with the line ends of Unix or Windows"));
-      continue;
-    }
-    if (cells.size() == 1 && cell.find_first_of(";\t") != std::string::npos) {
-      fault(headerFault({}, fmt::format("the header is one cell, {}", toldText(cell)), "cells are separated by commas",
-                        "save the CSV with commas instead of semicolons or tabs, and decimal points in numbers"));
       continue;
     }
     if (cells.size() == 1 && (std::count(cell.begin(), cell.end(), ':') > 1 || cell.size() > kLongestAlone)) {

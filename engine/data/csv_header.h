@@ -37,6 +37,6 @@ CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fa
 
 // The header's cells from the start of a block; `consumed` and `lines` say how much of it they were.
 std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines,
-                                    const FaultSink& fault);
+                                    const FaultSink& fault, char separator = ',');
 
 }  // namespace loom

@@ -1,12 +1,12 @@
 #include "engine/data/csv_rows.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <exception>
+#include <cstring>
 #include <memory>
-#include <mutex>
 #include <thread>
+
+#include "engine/data/columns/column_plan.h"
+#include "engine/data/ordered_work.h"
 
 namespace loom {
 namespace {
@@ -16,76 +16,46 @@ constexpr std::int64_t kFirstRows = 128;  // enough to settle the plan
 constexpr std::int64_t kRowsOfSizes = 8;
 constexpr std::size_t kDecodedBytes = std::size_t{8} << 20;  // that a chunk's files may take, roughly
 
-struct Item {
+struct RowItem {
   CsvBlock block;
+  CsvBlock prepared;  // what the column steps make of it
   std::size_t offset = 0;
   std::int64_t line = 1;
+  ColumnPlan::Rows rows;
   RowChunk chunk;
   RowParser::Scratch scratch;
   RowFaults faults;
-  std::exception_ptr failure;
-  bool done = false;
+  bool begun = false;  // the column steps were applied already
 };
 
-// Parses items on threads of its own; take() waits for the oldest.
-class Workers {
- public:
-  Workers(int count, std::function<void(Item&)> work) : m_work(std::move(work)) {
-    for (int i = 0; i < count; ++i) m_threads.emplace_back([this] { run(); });
-  }
-  ~Workers() {
-    {
-      const std::lock_guard lock(m_mutex);
-      m_ending = true;
-      m_waiting.clear();
-    }
-    m_wake.notify_all();
-    for (std::thread& thread : m_threads) thread.join();
-  }
-  void submit(Item& item) {
-    item.done = false;
-    if (m_threads.empty()) {
-      m_work(item);
-      item.done = true;
-      return;
-    }
-    {
-      const std::lock_guard lock(m_mutex);
-      m_waiting.push_back(&item);
-    }
-    m_wake.notify_one();
-  }
-  void finish(Item& item) {
-    std::unique_lock lock(m_mutex);
-    m_ready.wait(lock, [&] { return item.done; });
-  }
-
- private:
-  void run() {
-    for (;;) {
-      Item* item = nullptr;
-      {
-        std::unique_lock lock(m_mutex);
-        m_wake.wait(lock, [&] { return m_ending || !m_waiting.empty(); });
-        if (m_ending) return;
-        item = m_waiting.front();
-        m_waiting.pop_front();
+// Rows with an error, out of what was parsed.
+void dropBadRows(const std::vector<VariablePlan>& plan, RowChunk& chunk) {
+  if (std::find(chunk.bad.begin(), chunk.bad.end(), true) == chunk.bad.end()) return;
+  const auto rows = static_cast<std::size_t>(chunk.rows);
+  for (std::size_t v = 0; v < plan.size(); ++v) {
+    RowChunk::Column& column = chunk.columns[v];
+    std::size_t from = 0, to = 0, kept = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t bytes =
+          plan[v].clip() ? static_cast<std::size_t>(column.lengths[row]) * plan[v].stepBytes() : plan[v].cellBytes();
+      if (!chunk.bad[row]) {
+        std::memmove(column.bytes.data() + to, column.bytes.data() + from, bytes);
+        to += bytes;
+        if (plan[v].clip()) column.lengths[kept] = column.lengths[row];
+        ++kept;
       }
-      m_work(*item);
-      {
-        const std::lock_guard lock(m_mutex);
-        item->done = true;
-      }
-      m_ready.notify_one();
+      from += bytes;
     }
+    column.used = to;
+    if (plan[v].clip()) column.lengths.resize(kept);
   }
-  std::function<void(Item&)> m_work;
-  std::mutex m_mutex;
-  std::condition_variable m_wake, m_ready;
-  std::deque<Item*> m_waiting;
-  bool m_ending = false;
-  std::vector<std::thread> m_threads;
-};
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < rows; ++row)
+    if (!chunk.bad[row]) chunk.lines[kept++] = chunk.lines[row];
+  chunk.lines.resize(kept);
+  chunk.bad.assign(kept, false);
+  chunk.rows = static_cast<std::int64_t>(kept);
+}
 
 }  // namespace
 
@@ -105,17 +75,38 @@ Error toError(const Fault& fault, const std::filesystem::path& csv) {
   return error.addContext(std::move(where)), error;
 }
 
+std::vector<std::string> headerOf(const CsvBlock& first, const CsvFormat& format, std::size_t& offset,
+                                  std::int64_t& lines, const FaultSink& fault) {
+  std::vector<std::string> cells = takeHeader(first.text(), offset, lines, fault, format.separator);
+  if (format.header) return cells;
+  for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = fmt::format("c{}", c + 1);
+  offset = 0;
+  lines = 0;
+  return cells;
+}
+
+std::unique_ptr<ColumnPlan> planOf(const CsvSource& source, const std::vector<std::string>& header,
+                                   const std::filesystem::path& csv) {
+  if (source.plain()) return nullptr;
+  return std::make_unique<ColumnPlan>(header, source.format, source.steps,
+                                      ColumnPlanOptions{.file = csv.filename().string(),
+                                                        .needed = source.needed,
+                                                        .everyRow = source.everyRow,
+                                                        .marksHeldOut = source.marksHeldOut,
+                                                        .heldOut = source.heldOut});
+}
+
 RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
   RowFaults own;
   const FaultSink toOwn = [&](Fault fault) {
     if (!request.collect && fault.severity == FaultSeverity::error) throw toError(fault, request.csv);
     own.add(std::move(fault), request.listed);
   };
-  CsvBlockReader reader(request.csv, kBlockBytes);
+  CsvBlockReader reader(request.csv, kBlockBytes, request.source.format);
   const std::filesystem::path folder = request.csv.parent_path();
 
-  auto first = std::make_unique<Item>();
-  if (!reader.next(first->block, kFirstRows)) {
+  RowItem first;
+  if (!reader.next(first.block, kFirstRows)) {
     toOwn({.kind = FaultKind::unreadable,
            .line = 0,
            .column = {},
@@ -124,9 +115,27 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
            .remedy = "write a first line such as 'x:image,y:label'"});
     return own;
   }
-  std::size_t offset = 0;
   std::int64_t headerLines = 0;
-  const auto cells = takeHeader(first->block.text(), offset, headerLines, toOwn);
+  auto cells = headerOf(first.block, request.source.format, first.offset, headerLines, toOwn);
+  first.line = first.block.line + headerLines;
+  const std::unique_ptr<ColumnPlan> plan = planOf(request.source, cells, request.csv);
+  if (plan) cells = plan->header();
+  const auto prepare = [&](RowItem& item, const FaultSink& fault) {
+    if (plan) plan->apply(item.block, item.offset, item.line, item.rows, item.prepared, fault);
+  };
+  const auto sink = [&](RowItem& item) {
+    return [&request, &item](Fault fault) {
+      if (!request.collect && fault.severity == FaultSeverity::error) throw toError(fault, request.csv);
+      item.faults.add(std::move(fault), request.listed);
+    };
+  };
+  prepare(first, sink(first));
+  // Rows that the steps leave out settle nothing.
+  while (plan && first.prepared.rowLines.empty() && reader.next(first.block, kFirstRows)) {
+    first.offset = 0;
+    first.line = first.block.line;
+    prepare(first, sink(first));
+  }
   const CsvHeader header = parseHeader(cells, toOwn);
   if (header.variables.empty()) return own;
   RowParser parser(header, folder);
@@ -134,80 +143,55 @@ RowFaults readRows(const ReadRows& request, const RowConsumer& consumer) {
   parser.prepareWith(request.prepare);
   parser.letSizesDiffer(request.sizes);
   if (request.collect) parser.letAllSizesDiffer();
-  parser.settle(first->block, offset, request.collect, toOwn);
+  parser.settle(plan ? first.prepared : first.block, plan ? 0 : first.offset, request.collect, toOwn);
   if (consumer.start) consumer.start(header, parser);
-  first->offset = offset;
-  first->line = 1 + headerLines;
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   // A file that fits one block with nothing to decode is not worth a thread.
-  const bool small = reader.fileSize() < 65536 && !parser.hasFiles();
+  const bool small = (reader.fileSize() < 65536 && !parser.hasFiles()) || (plan && plan->sequential());
   const int threads = small ? 0 : std::min(request.threads > 0 ? request.threads : cores, 64);
   std::int64_t records = INT64_MAX;
   if (parser.hasFiles()) {
     std::size_t rowBytes = 1;
     bool sizes = false;
-    for (const VariablePlan& plan : parser.plan()) {
-      rowBytes += plan.cellBytes();
-      sizes |= plan.mixed();
+    for (const VariablePlan& variable : parser.plan()) {
+      rowBytes += variable.cellBytes();
+      sizes |= variable.mixed();
     }
     // The first picture says nothing of the others where they differ in size.
     records =
         std::clamp<std::int64_t>(static_cast<std::int64_t>(kDecodedBytes / rowBytes), 1, sizes ? kRowsOfSizes : 4096);
   }
-
-  std::vector<std::unique_ptr<Item>> items;
-  Workers workers(threads > 1 ? threads : 0, [&](Item& item) {
-    try {
-      parser.parse(item.block, item.offset, item.line, item.chunk, item.scratch, [&](Fault fault) {
-        if (!request.collect && fault.severity == FaultSeverity::error) throw toError(fault, request.csv);
-        item.faults.add(std::move(fault), request.listed);
-      });
-      if (consumer.prepare) consumer.prepare(parser, item.chunk);
-    } catch (...) {
-      item.failure = std::current_exception();
-    }
+  const bool skips = plan && plan->skipsFaulty();
+  bool isFirst = true;
+  OrderedWork<RowItem> work(threads, [&](RowItem& item) {
+    if (!item.begun) prepare(item, sink(item));
+    const CsvBlock& block = plan ? item.prepared : item.block;
+    parser.parse(block, plan ? 0 : item.offset, plan ? block.line : item.line, item.chunk, item.scratch,
+                 [&](Fault fault) {
+                   if (!skips || fault.severity != FaultSeverity::error) sink(item)(std::move(fault));
+                 });
+    if (skips) dropBadRows(parser.plan(), item.chunk);
+    if (consumer.prepare) consumer.prepare(parser, item.chunk);
   });
-  std::deque<Item*> inOrder;
-  std::vector<Item*> spare;
-  const std::size_t most = threads > 1 ? static_cast<std::size_t>(threads) * 2 + 1 : 1;
-  items.push_back(std::move(first));
-  workers.submit(*items.back());
-  inOrder.push_back(items.back().get());
-  std::exception_ptr readFailure;
-  for (bool more = true; more || !inOrder.empty();) {
-    while (more && inOrder.size() < most) {
-      Item* item = nullptr;
-      if (!spare.empty()) {
-        item = spare.back();
-        spare.pop_back();
-      } else {
-        items.push_back(std::make_unique<Item>());
-        item = items.back().get();
-      }
-      try {
-        more = reader.next(item->block, records);
-      } catch (const Error&) {  // what stands before the unreadable place comes first
-        readFailure = std::current_exception();
-        more = false;
-      }
-      if (!more) break;
-      item->offset = 0;
-      item->line = item->block.line;
-      item->failure = nullptr;
-      item->faults = {};
-      workers.submit(*item);
-      inOrder.push_back(item);
-    }
-    if (inOrder.empty()) break;
-    Item* const item = inOrder.front();
-    workers.finish(*item);
-    inOrder.pop_front();
-    if (item->failure) std::rethrow_exception(item->failure);
-    if (consumer.rows) consumer.rows(item->chunk, item->faults, item->block.end, reader.fileSize());
-    spare.push_back(item);
-  }
-  if (readFailure) std::rethrow_exception(readFailure);
+  work.run(
+      [&](RowItem& item) {
+        if (isFirst) {
+          item = std::move(first);
+          item.begun = true;
+          isFirst = false;
+          return true;
+        }
+        if (!reader.next(item.block, records)) return false;
+        item.begun = false;
+        item.offset = 0;
+        item.line = item.block.line;
+        item.faults = {};
+        return true;
+      },
+      [&](RowItem& item) {
+        if (consumer.rows) consumer.rows(item.chunk, item.faults, item.block.end, reader.fileSize());
+      });
   return own;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,8 +14,30 @@
 
 namespace loom {
 
+class ColumnPlan;
+
+// A CSV that may be of another format, and the column steps that it is read through.
+struct CsvSource {
+  CsvFormat format;
+  std::vector<Json> steps;          // resolved
+  std::vector<std::string> needed;  // OpenOptions::needed
+  bool everyRow = false;
+  bool marksHeldOut = false;
+  std::vector<bool> heldOut;  // ColumnPlanOptions
+  bool plain() const { return format.plain() && steps.empty() && needed.empty() && !marksHeldOut; }
+};
+
+// The header of a file from its first block; `offset` and `lines` say how much of the block it was. Columns of a file
+// without one are called c1, c2 ...
+std::vector<std::string> headerOf(const CsvBlock& first, const CsvFormat& format, std::size_t& offset,
+                                  std::int64_t& lines, const FaultSink& fault);
+// Null for a plain source.
+std::unique_ptr<ColumnPlan> planOf(const CsvSource& source, const std::vector<std::string>& header,
+                                   const std::filesystem::path& csv);
+
 struct ReadRows {
   std::filesystem::path csv;
+  CsvSource source;
   int threads = 0;  // 0 = cores
   bool decodeFiles = true;
   std::vector<Json> prepare;    // its first steps are done to images where they may (PrepareStep::beforePacking)

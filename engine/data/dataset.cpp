@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/data/columns/column_plan.h"
 #include "engine/data/csv_rows.h"
+#include "engine/data/pack.h"
 
 namespace loom {
 namespace {
@@ -20,6 +22,7 @@ class RowRange : public Dataset {
     return m_whole->read(m_first + row, variable, shape);
   }
   void verify() const override { m_whole->verify(); }
+  std::vector<Json> columnSteps() const override { return m_whole->columnSteps(); }
   std::int64_t sourceRow(std::int64_t row) const override { return m_whole->sourceRow(m_first + row); }
   std::string contentHash() const override {
     const std::string whole = m_whole->contentHash();
@@ -53,18 +56,34 @@ const Variable* Schema::find(std::string_view name) const {
   return index < 0 ? nullptr : &variables[static_cast<std::size_t>(index)];
 }
 
-Schema peekSchema(const std::filesystem::path& csv) {
-  CsvBlockReader reader(csv, 65536);
+Schema peekSchema(const std::filesystem::path& csv, const OpenOptions& options) {
+  if (csv.extension() == ".pack") return openPack(csv)->schema();
+  CsvSource source{.format = recogniseCsv(csv, options.format),
+                   .steps = columnStepsOf(options.prepare),
+                   .needed = options.needed,
+                   .heldOut = {}};
+  CsvBlockReader reader(csv, 65536, source.format);
   const FaultSink fail = [&](Fault fault) {
     if (fault.severity == FaultSeverity::error) throw toError(fault, csv);
   };
-  CsvBlock block;
-  if (!reader.next(block, 2)) throwError(ErrorCode::badData, "{} holds no header", csv.string());
+  CsvBlock block, prepared;
+  // Rows that the steps leave out say nothing.
+  constexpr std::int64_t kRows = 100;
+  if (!reader.next(block, source.plain() ? 2 : kRows))
+    throwError(ErrorCode::badData, "{} holds no header", csv.string());
   std::size_t offset = 0;
   std::int64_t lines = 0;
-  const CsvHeader header = parseHeader(takeHeader(block.text(), offset, lines, fail), fail);
+  std::vector<std::string> cells = headerOf(block, source.format, offset, lines, fail);
+  const std::unique_ptr<ColumnPlan> plan = planOf(source, cells, csv);
+  if (plan) {
+    ColumnPlan::Rows rows;
+    plan->apply(block, offset, block.line + lines, rows, prepared, [](Fault) {});
+    offset = 0;
+    cells = plan->header();
+  }
+  const CsvHeader header = parseHeader(cells, fail);
   RowParser parser(header, csv.parent_path());
-  parser.settle(block, offset, false, fail);
+  parser.settle(plan ? prepared : block, offset, plan != nullptr, fail);
   return parser.schema();
 }
 

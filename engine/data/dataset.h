@@ -93,9 +93,9 @@ std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const Ope
 bool cacheIsFresh(const std::filesystem::path& csv, const OpenOptions& options = {});
 std::filesystem::path cachePath(const std::filesystem::path& csv, const OpenOptions& options = {});
 
-// The schema from the header and the first row alone: opens at once however large the file. size() is not known then,
-// nor whether rows differ in their extents.
-Schema peekSchema(const std::filesystem::path& csv);
+// The schema from the header and the first rows alone: opens at once however large the file. size() is not known then,
+// nor whether rows differ in their extents. Of the options `format`, `prepare` (resolved) and `needed` are read.
+Schema peekSchema(const std::filesystem::path& csv, const OpenOptions& options = {});
 
 // Rows [first, first + count) of a dataset; a negative `first` counts from the end, a negative `count` means all that
 // follow. Throws Error(badProject) where the range is empty or reaches beyond the end.

@@ -11,8 +11,8 @@
 
 namespace loom {
 
-// The steps of `prepare`: Scale, Normalise, Crop, Pad, Flip, ... each an entry with `random` ones marked by category
-// "random".
+// The steps of `prepare`: those on the columns of the CSV (category "columns": columns/column_step.h), then those on
+// samples: Scale, Normalise, Crop, Pad, Flip, ... with random ones marked by category "random".
 std::vector<const Entry*> prepareEntries();
 
 // The shape that `variable` has after preparation. Throws Error(badProject).

@@ -8,7 +8,8 @@
 //            fixed shapes: the rows' bytes, one after another
 //            clips and images of several sizes: for each row (u64 offset from the group's beginning, u64 its extents:
 //            packExtents()); after the last variable, the clips and images
-//   footer   JSON: rows, rows_per_group, variables, groups (offsets), content (XXH64 of all groups)
+//   footer   JSON: rows, rows_per_group, variables, groups (offsets), content (XXH64 of all groups),
+//            column_steps (where there are some)
 //   trailer  64 bytes: "LOOMTAIL", footer offset, footer bytes, XXH64 of the footer (u64 each), zeros
 //
 // All numbers little-endian. A file that was cut short has no trailer and is refused.
@@ -28,8 +29,8 @@ inline constexpr std::size_t kPackAlignment = 64;
 
 class PackWriter {
  public:
-  // Writes through `append` (of writeFileAtomically).
-  PackWriter(const Append& append, Schema schema, std::vector<VariablePlan> plan);
+  // Writes through `append` (of writeFileAtomically). `columnSteps` are those that made the samples.
+  PackWriter(const Append& append, Schema schema, std::vector<VariablePlan> plan, std::vector<Json> columnSteps = {});
   void add(const RowChunk& chunk);
   // Writes what is left, the footer and the trailer.
   void finish();
@@ -51,6 +52,7 @@ class PackWriter {
   const Append& m_append;
   Schema m_schema;
   std::vector<VariablePlan> m_plan;
+  std::vector<Json> m_columnSteps;
   std::vector<Pending> m_pending;
   std::int64_t m_rowsPerGroup = 0, m_pendingRows = 0, m_rows = 0;
   std::uint64_t m_offset = 0;

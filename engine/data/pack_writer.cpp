@@ -16,8 +16,13 @@ std::uint64_t padded(std::uint64_t bytes) {
 
 }  // namespace
 
-PackWriter::PackWriter(const Append& append, Schema schema, std::vector<VariablePlan> plan)
-    : m_append(append), m_schema(std::move(schema)), m_plan(std::move(plan)), m_pending(m_plan.size()) {
+PackWriter::PackWriter(const Append& append, Schema schema, std::vector<VariablePlan> plan,
+                       std::vector<Json> columnSteps)
+    : m_append(append),
+      m_schema(std::move(schema)),
+      m_plan(std::move(plan)),
+      m_columnSteps(std::move(columnSteps)),
+      m_pending(m_plan.size()) {
   unsigned char header[kPackAlignment] = "LOOMPACK";
   std::memcpy(header + 8, &kPackVersion, sizeof kPackVersion);
   m_append(header, sizeof header);
@@ -132,11 +137,12 @@ void PackWriter::finish() {
     if (!variable.elementLabels.empty()) entry["element_labels"] = variable.elementLabels;
     variables.push_back(std::move(entry));
   }
-  const Json footer = {{"rows", m_rows},
-                       {"rows_per_group", m_rowsPerGroup},
-                       {"variables", std::move(variables)},
-                       {"groups", m_groups},
-                       {"content", fmt::format("{:016x}", m_hash.value())}};
+  Json footer = {{"rows", m_rows},
+                 {"rows_per_group", m_rowsPerGroup},
+                 {"variables", std::move(variables)},
+                 {"groups", m_groups},
+                 {"content", fmt::format("{:016x}", m_hash.value())}};
+  if (!m_columnSteps.empty()) footer["column_steps"] = m_columnSteps;
   const std::string text = footer.dump();
   unsigned char trailer[kPackAlignment] = "LOOMTAIL";
   const std::uint64_t numbers[] = {m_offset, text.size(), Hash64::of(std::as_bytes(std::span(text)))};

@@ -13,6 +13,7 @@ struct Footer {
   std::vector<bool> clips, loose;  // by variable: clips; clips, and images that differ in size
   Schema schema;
   std::string content;
+  std::vector<Json> columnSteps;
 };
 
 DataType typeFrom(const std::string& name) {
@@ -37,6 +38,8 @@ Footer parseFooter(std::string_view text, const std::string& name) {
   footer.rowsPerGroup = json.at("rows_per_group").get<std::int64_t>();
   footer.groups = json.at("groups").get<std::vector<std::uint64_t>>();
   footer.content = json.at("content").get<std::string>();
+  if (const auto steps = json.find("column_steps"); steps != json.end())
+    footer.columnSteps = steps->get<std::vector<Json>>();
   for (const Json& entry : json.at("variables")) {
     Variable variable;
     variable.name = entry.at("name").get<std::string>();
@@ -140,6 +143,7 @@ class PackedDataset : public Dataset {
   }
 
   std::string contentHash() const override { return m_footer.content; }
+  std::vector<Json> columnSteps() const override { return m_footer.columnSteps; }
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) {

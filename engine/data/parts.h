@@ -11,7 +11,17 @@
 
 namespace loom {
 
-// In the order of the file. Throws Error(badProject) where the share leaves a part empty or `by` names no classes.
+// What decides which rows are held out, row by row; empty where it does not.
+struct SplitKeys {
+  std::int64_t rows = 0;
+  std::vector<std::int64_t> classes, groups;  // 0, 1, 2 ...
+  std::vector<double> orders;
+};
+// Throws Error(badProject) where the share leaves a part empty.
+std::vector<bool> heldRows(const SplitKeys& keys, const HoldOut& how);
+
+// In the order of the file; rows that a pack marks (kHeldOutVariable) as they are marked. Throws Error(badProject)
+// where the share leaves a part empty or `by` names no classes.
 std::shared_ptr<const Dataset> selectPart(std::shared_ptr<const Dataset> dataset, const HoldOut& how);
 
 // Samples of each class of a scalar variable; empty when its values are no classes.

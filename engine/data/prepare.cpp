@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/data/columns/column_step.h"
 
 namespace loom {
 
@@ -121,7 +122,7 @@ Preparation::Preparation(const Variable& variable, const std::vector<Json>& prep
     : m_variable(variable), m_layout(layoutOf(variable, variable.shape)), m_seed(seed) {
   Compiling compiling(*this, m_variable, random);
   std::uint64_t number = 0;
-  for (const Json& step : prepare) {
+  for (const Json& step : sampleStepsOf(prepare)) {
     const PrepareStep& kind = prepareStep(step);
     try {
       if (appliesTo(step, kind, variable)) compiling.add(step, kind, number);
@@ -137,7 +138,7 @@ Preparation::Preparation(const Variable& variable, const std::vector<Json>& prep
 Shape preparedShape(const Variable& variable, const std::vector<Json>& prepare) {
   // Numbers that are still to be measured change no shape.
   std::vector<Json> known;
-  for (const Json& step : prepare) {
+  for (const Json& step : sampleStepsOf(prepare)) {
     const PrepareStep& kind = prepareStep(step);
     if (kind.measured && (!step.contains("mean") || !step.contains("deviation"))) continue;
     known.push_back(step);

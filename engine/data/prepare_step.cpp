@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/catalogue/names.h"
+#include "engine/data/columns/column_step.h"
 #include "engine/data/prepare.h"
 
 namespace loom {
@@ -22,6 +23,7 @@ bool isSound(const Json& step, const PrepareStep& kind) {
 
 std::vector<const Entry*> prepareEntries() {
   std::vector<const Entry*> entries;
+  for (const ColumnStepDefinition* kind : columnSteps()) entries.push_back(&kind->entry);
   for (const PrepareStep* kind : stepTable()) entries.push_back(&kind->entry);
   return entries;
 }

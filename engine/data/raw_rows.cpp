@@ -88,7 +88,8 @@ std::int64_t writeCopy(const std::filesystem::path& from, const std::filesystem:
 }  // namespace
 
 std::vector<std::string> readRecords(const std::filesystem::path& csv, const RecordVisitor& visit) {
-  CsvBlockReader reader(csv);
+  const CsvFormat format = recogniseCsv(csv);
+  CsvBlockReader reader(csv, std::size_t{1} << 20, format);
   CsvBlock block;
   std::vector<std::string> header, cells;
   std::string scratch;
@@ -100,7 +101,8 @@ std::vector<std::string> readRecords(const std::filesystem::path& csv, const Rec
     if (first) {
       std::size_t offset = 0;
       std::int64_t lines = 0;
-      header = takeHeader(block.text(), offset, lines, [](Fault) {});
+      header = takeHeader(
+          block.text(), offset, lines, [](Fault) {}, format.separator);
       p += offset;
       line += lines;
       first = false;
@@ -114,7 +116,7 @@ std::vector<std::string> readRecords(const std::filesystem::path& csv, const Rec
       const std::int64_t here = line;
       cells.clear();
       for (bool last = false; !last;) {
-        const CsvCell cell = takeCell(p, end, scratch);
+        const CsvCell cell = takeCell(p, end, scratch, format.separator);
         cells.emplace_back(cell.text);
         line += cell.lines;
         last = cell.last;

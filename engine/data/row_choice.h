@@ -26,5 +26,6 @@ struct RowChoice {
 // The variable that a pack made of prepared columns holds beside them where rows are held out: 1 for these, 0 for the
 // rest.
 inline constexpr const char* kHeldOutVariable = "held_out";
+inline constexpr const char* kHeldOutLabel = "part";
 
 }  // namespace loom

@@ -67,7 +67,7 @@ void RowParser::settle(const CsvBlock& block, std::size_t offset, bool lenient, 
       continue;
     }
     std::vector<std::string> cells;
-    const std::int64_t here = line;
+    const std::int64_t here = block.rowLines.empty() ? line : block.rowLines[static_cast<std::size_t>(row)];
     for (bool last = false; !last;) {
       const CsvCell cell = takeCell(p, end, scratch);
       cells.emplace_back(cell.text);
@@ -140,7 +140,7 @@ void RowParser::parse(const CsvBlock& block, std::size_t offset, std::int64_t li
              .remedy = "it is left out; remove it"});
       blankLine = 0;
     }
-    const std::int64_t here = line;
+    const std::int64_t here = block.rowLines.empty() ? line : block.rowLines[static_cast<std::size_t>(chunk.rows)];
     std::size_t c = 0;
     bool last = false, open = false;
     good = true;

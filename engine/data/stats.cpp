@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/data/columns/column_step.h"
 #include "engine/data/prepare.h"
 
 namespace loom {
@@ -359,6 +360,7 @@ Json resolved(const Json& step, const Dataset& dataset, std::size_t v, const std
 }
 
 bool lacksNumbers(const Json& step) {
+  if (isColumnStep(step)) return false;  // measured where columns are read
   const auto given = [&](const char* key) { return step.contains(key) && !step[key].is_null(); };
   return prepareStep(step).measured && !(given("mean") && given("deviation"));
 }
@@ -380,7 +382,8 @@ std::vector<Json> measurePrepare(const Dataset& dataset, const std::vector<Json>
     const PrepareStep& kind = prepareStep(step);
     std::vector<Json> each;
     for (std::size_t v = 0; v < dataset.schema().variables.size(); ++v)
-      if (appliesTo(step, kind, dataset.schema().variables[v])) each.push_back(resolved(step, dataset, v, answered));
+      if (appliesTo(step, kind, dataset.schema().variables[v]))
+        each.push_back(resolved(step, dataset, v, sampleStepsOf(answered)));
     if (each.empty()) {
       const std::vector<std::string> names = Values(kind.entry, step).texts("variable");
       throwError(

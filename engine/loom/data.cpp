@@ -5,9 +5,13 @@
 #include "engine/base/error.h"
 #include "engine/base/words.h"
 #include "engine/data/check.h"
+#include "engine/data/columns/findings.h"
+#include "engine/data/columns/resolve.h"
 #include "engine/data/import.h"
 #include "engine/data/stats.h"
 #include "engine/loom/verbs.h"
+#include "engine/network/dataset_rows.h"
+#include "engine/network/project_arguments.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
 
@@ -15,7 +19,7 @@ namespace loom {
 namespace {
 
 struct DataArguments {
-  std::string csv, against, images, labels, folder, out;
+  std::string csv, dataset, against, images, labels, folder, out;
   std::vector<std::string> batches, classes;
   bool json = false;
   std::int64_t rows = 0;
@@ -50,7 +54,101 @@ int tellImport(Console& console, const ImportResult& result) {
   return kExitDone;
 }
 
+bool isProject(const std::string& path) {
+  return std::filesystem::is_directory(path) || std::filesystem::path(path).extension() == ".loom";
+}
+
+// A dataset of a project: its CSV, and the steps that hold for it. Those of the dataset that is trained on are resolved
+// on its own rows.
+struct ProjectDataset {
+  LoadedProject loaded;
+  const DatasetSpec* spec = nullptr;
+  std::filesystem::path csv;
+  std::vector<Json> prepare;
+
+  ProjectDataset(const DataArguments& given, const std::function<void(const std::string&)>& warn) {
+    const std::filesystem::path file = projectFile(given.csv);
+    loaded = loadForTraining(file, {});
+    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    const auto& updates = loaded.project.training.updates;
+    const std::string trained = updates.empty() ? std::string() : updates.front().dataset;
+    spec = loaded.project.dataset(given.dataset.empty() ? trained : given.dataset);
+    if (!spec) throwError(ErrorCode::badArgument, "the project has no dataset '{}'", given.dataset);
+    csv = folder / spec->csv;
+    needCsv(*spec, csv);
+    prepare = prepareOf(loaded.project, *spec);
+    const DatasetSpec* first = loaded.project.dataset(trained);
+    if (!first || first == spec || spec->ownPrepare || !needsResolving(columnStepsOf(prepare))) return;
+    OpenOptions options;
+    options.warn = warn;
+    std::vector<Json> resolved =
+        openDataset(folder / first->csv, openingOf(*first, first->prepare, options))->columnSteps();
+    if (first->csv != spec->csv) resolved = stepsForAnotherFile(std::move(resolved));
+    for (const Json& step : sampleStepsOf(prepare)) resolved.push_back(step);
+    prepare = std::move(resolved);
+  }
+};
+
+void tellTable(Console& console, const TableFacts& facts) {
+  console.line(
+      fmt::format("{}, {} columns; {}", counted(facts.rows, "rows"), facts.columns.size(), facts.format.text()));
+  for (const ColumnFacts& column : facts.columns) {
+    std::string line = fmt::format("{} ({}): {} of {}", column.name, toString(column.type), column.count, facts.rows);
+    if (column.missing > 0) line += fmt::format(", {} empty", column.missing);
+    if (column.unreadable > 0) line += fmt::format(", {} unreadable", column.unreadable);
+    if (column.type == ColumnType::number)
+      line += fmt::format(", from {:.6g} to {:.6g}, mean {:.6g}", column.low, column.high, column.mean);
+    else
+      line += fmt::format(", {}{} different", column.distinctMore ? "more than " : "",
+                          column.distinctMore ? kMostDistinct : column.distinct);
+    console.line(line);
+  }
+}
+
+// The doctor's findings of a project's table, and whether the dataset can be made of it.
+int checkProjectData(const DataArguments& given, const std::atomic<bool>& stop) {
+  Console console;
+  const auto warn = [&](const std::string& sentence) { console.line(fmt::format("{:<8} {}", "warning", sentence)); };
+  const ProjectDataset data(given, warn);
+  AnalyseOptions options{.format = openingOf(*data.spec, {}).format};
+  options.progress = [&, count = counting(console, stop, "row")](const TableFacts& facts) mutable {
+    return count(facts.rows, 0);
+  };
+  const TableFacts facts = analyseTable(data.csv, options);
+  const std::vector<TableFinding> findings = tableFindings(
+      facts, {.prepare = data.prepare, .hasValidation = !data.loaded.project.training.validation.empty()});
+  if (given.json) {
+    Json json = facts.toJson();
+    for (const TableFinding& finding : findings) {
+      Json remedies = Json::array();
+      for (const TableRemedy& remedy : finding.remedies)
+        remedies.push_back({{"label", remedy.label}, {"steps", remedy.steps}});
+      json["findings"].push_back({{"kind", toString(finding.kind)},
+                                  {"severity", toString(finding.severity)},
+                                  {"columns", finding.columns},
+                                  {"title", finding.title},
+                                  {"detail", finding.detail},
+                                  {"remedies", std::move(remedies)}});
+    }
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    tellTable(console, facts);
+    for (const TableFinding& finding : findings) {
+      std::string line = fmt::format("{:<8} {}. {}", toString(finding.severity), finding.title, finding.detail);
+      for (const TableRemedy& remedy : finding.remedies)
+        if (!remedy.steps.empty()) line += fmt::format("\n         {}: {}", remedy.label, Json(remedy.steps).dump());
+      console.line(line);
+    }
+  }
+  OpenOptions opening;
+  opening.warn = warn;
+  const auto rows = openRows(*data.spec, data.csv, data.prepare, opening);
+  if (!given.json) console.line(fmt::format("{} are used", counted(rows->size(), "rows")));
+  return kExitDone;
+}
+
 int check(const DataArguments& given, const std::atomic<bool>& stop) {
+  if (isProject(given.csv)) return checkProjectData(given, stop);
   Console console;
   CheckOptions options{.other = given.against, .progress = counting(counting(console, stop, "row"))};
   for (const std::string& pair : given.classes) {
@@ -81,7 +179,16 @@ int check(const DataArguments& given, const std::atomic<bool>& stop) {
 
 int stats(const DataArguments& given, const std::atomic<bool>& stop) {
   Console console;
-  const auto dataset = openDataset(given.csv, {.progress = counting(counting(console, stop, "preparing row"))});
+  OpenOptions opening;
+  opening.progress = counting(counting(console, stop, "preparing row"));
+  std::shared_ptr<const Dataset> dataset;
+  if (isProject(given.csv)) {
+    opening.warn = [&](const std::string& sentence) { console.line(fmt::format("{:<8} {}", "warning", sentence)); };
+    const ProjectDataset data(given, opening.warn);
+    dataset = openRows(*data.spec, data.csv, data.prepare, opening);
+  } else {
+    dataset = openDataset(given.csv, opening);
+  }
   const auto measured = measure(*dataset, {.rows = given.rows, .progress = counting(console, stop, "measuring row")});
   if (given.json) {
     Json all = Json::array();
@@ -173,7 +280,8 @@ void addData(CLI::App& app, Session& session) {
   addDataImport(*data, session);
   auto given = std::make_shared<DataArguments>();
   CLI::App* checking = data->add_subcommand("check", "Every fault of a CSV dataset, with line, column and remedy");
-  checking->add_option("CSV", given->csv)->required();
+  checking->add_option("CSV", given->csv, "A CSV, or a project: its table with the steps of preparation")->required();
+  checking->add_option("--dataset", given->dataset, "Of a project; the one that is trained on by default");
   checking->add_option("--against", given->against, "Another dataset that must not hold the same samples")
       ->type_name("CSV");
   checking->add_option("--classes", given->classes, "How many classes a label has: y=10")
@@ -182,7 +290,8 @@ void addData(CLI::App& app, Session& session) {
   checking->add_flag("--json", given->json, "One JSON object");
   checking->callback([&session, given] { session.chosen = [&session, given] { return check(*given, session.stop); }; });
   CLI::App* measuring = data->add_subcommand("stats", "Mean, deviation, extremes and classes of each variable");
-  measuring->add_option("CSV", given->csv)->required();
+  measuring->add_option("CSV", given->csv, "A CSV, or a project: its samples after the steps on columns")->required();
+  measuring->add_option("--dataset", given->dataset, "Of a project; the one that is trained on by default");
   measuring->add_option("--rows", given->rows, "Measure so many, spread evenly; 0 = all");
   measuring->add_flag("--json", given->json, "One JSON object");
   measuring->callback(

@@ -1,6 +1,7 @@
 #include "engine/network/dataset_rows.h"
 
 #include "engine/base/error.h"
+#include "engine/data/columns/resolve.h"
 #include "engine/data/parts.h"
 
 namespace loom {
@@ -17,17 +18,55 @@ void needCsv(const DatasetSpec& spec, const std::filesystem::path& csv) {
              origin.empty() ? "; set its \"csv\"" : ". " + origin);
 }
 
-std::shared_ptr<const Dataset> rowsOf(const DatasetSpec& spec, std::shared_ptr<const Dataset> whole) {
+namespace {
+
+RowChoice choiceOf(const DatasetSpec& spec) {
   const Values values(datasetEntry(), spec.extra);
-  const std::int64_t first = values.integer("first_row");
-  const std::int64_t rows = values.has("rows") ? values.integer("rows") : -1;
-  if (first != 0 || rows >= 0) whole = selectRows(std::move(whole), first, rows);
-  if (!values.has("hold_out")) return whole;
-  return selectPart(std::move(whole), {.share = values.real("hold_out"),
-                                       .held = values.text("part") == "held",
-                                       .shuffled = values.boolean("hold_shuffled"),
-                                       .by = values.text("hold_by"),
-                                       .seed = static_cast<std::uint64_t>(values.integer("hold_seed"))});
+  RowChoice choice{.first = values.integer("first_row"),
+                   .count = values.has("rows") ? values.integer("rows") : -1,
+                   .holdOut = std::nullopt};
+  if (values.has("hold_out"))
+    choice.holdOut = HoldOut{.share = values.real("hold_out"),
+                             .held = values.text("part") == "held",
+                             .shuffled = values.boolean("hold_shuffled"),
+                             .by = values.text("hold_by"),
+                             .group = values.text("hold_group"),
+                             .order = values.text("hold_order"),
+                             .seed = static_cast<std::uint64_t>(values.integer("hold_seed"))};
+  return choice;
+}
+
+}  // namespace
+
+OpenOptions openingOf(const DatasetSpec& spec, std::vector<Json> prepare, OpenOptions options) {
+  const Values values(datasetEntry(), spec.extra);
+  options.format = {.separator = values.text("separator"),
+                    .decimal = values.text("decimal"),
+                    .thousands = values.text("thousands"),
+                    .encoding = values.text("encoding"),
+                    .header = values.boolean("header")};
+  options.prepare = std::move(prepare);
+  options.rows = choiceOf(spec);
+  return options;
+}
+
+std::shared_ptr<const Dataset> openRows(const DatasetSpec& spec, const std::filesystem::path& csv,
+                                        const std::vector<Json>& prepare, const OpenOptions& options) {
+  return rowsOf(spec, openDataset(csv, openingOf(spec, prepare, options)));
+}
+
+std::shared_ptr<const Dataset> rowsOf(const DatasetSpec& spec, std::shared_ptr<const Dataset> whole) {
+  const RowChoice choice = choiceOf(spec);
+  if (choice.first != 0 || choice.count >= 0) whole = selectRows(std::move(whole), choice.first, choice.count);
+  if (!choice.holdOut) return whole;
+  return selectPart(std::move(whole), *choice.holdOut);
+}
+
+std::vector<Json> prepareOf(const Project& project, const DatasetSpec& spec) {
+  if (spec.ownPrepare || project.training.updates.empty()) return spec.prepare;
+  const DatasetSpec* trained = project.dataset(project.training.updates.front().dataset);
+  if (!trained || trained->name == spec.name) return spec.prepare;
+  return trained->csv == spec.csv ? trained->prepare : stepsForAnotherFile(trained->prepare);
 }
 
 }  // namespace loom

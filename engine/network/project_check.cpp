@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/catalogue/names.h"
+#include "engine/data/columns/column_step.h"
 #include "engine/data/loader.h"
 #include "engine/network/drawing_check.h"
 #include "engine/network/lone_statistics.h"
@@ -82,6 +83,7 @@ class ProjectChecker {
       else
         reportUnknown(place + ".step", "step", name.get<std::string>(), idsOf<Entry>(entries));
     }
+    if (const std::string problem = orderProblem(dataset.prepare); !problem.empty()) report(path + ".prepare", problem);
   }
 
   void reportUnknown(const std::string& field, std::string_view kind, const std::string& name,

@@ -3,6 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/data/columns/resolve.h"
+#include "engine/data/columns/target_meaning.h"
 #include "engine/data/prepare.h"
 #include "engine/data/raw_rows.h"
 #include "engine/network/analysis.h"
@@ -49,8 +51,10 @@ Target targetOf(const Network& network, const std::string& node) {
 // A target that was scaled for training is told in the unit of its column: raw = (prepared - shift) / scale.
 class Unit {
  public:
-  Unit(const Variable& variable, const std::vector<Json>& prepare) {
-    const bool touched = std::any_of(prepare.begin(), prepare.end(),
+  Unit(const Variable& variable, const std::vector<Json>& prepare)
+      : m_columns(meaningOf(columnStepsOf(prepare), variable.name)) {
+    const std::vector<Json> steps = sampleStepsOf(prepare);
+    const bool touched = std::any_of(steps.begin(), steps.end(),
                                      [&](const Json& step) { return appliesTo(step, prepareStep(step), variable); });
     if (!touched) return;
     const Preparation preparation(variable, prepare, false, 0);
@@ -60,14 +64,20 @@ class Unit {
     m_inner = layout.planes == layout.channels ? preparation.shape().elements() / layout.planes : 1;
   }
   void restore(std::span<float> values) const {
-    if (m_scale.empty()) return;
-    for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t i = 0; i < values.size() && !m_scale.empty(); ++i) {
       const std::size_t channel = i / static_cast<std::size_t>(m_inner) % m_scale.size();
       if (m_scale[channel] != 0) values[i] = (values[i] - m_shift[channel]) / m_scale[channel];
     }
+    restoreColumns(values);
+  }
+  // Of values as the pack holds them: no step on samples was applied.
+  void restoreColumns(std::span<float> values) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(m_columns[i % m_columns.size()].inUnits(values[i]));
   }
 
  private:
+  std::vector<TargetMeaning> m_columns;  // what the steps on columns made of the file's, a number each
   std::vector<float> m_scale, m_shift;
   std::int64_t m_inner = 1;  // values that stand side by side in one channel
 };
@@ -156,7 +166,11 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const Program one = lowered(1);
   const std::vector<std::string> inputs = inputsOf(one);
   const FilesToPredict files(request.files, inputs.size() == 1 ? Feed::variableOf(drawn, inputs.front()) : "");
+  const auto prepared = m_description.prepared.find(trainedOn());
+  const std::vector<Json> prepare =
+      prepared == m_description.prepared.end() ? std::vector<Json>() : stepsForAnotherFile(prepared->second);
   OpenOptions open = files.openOptions();
+  open.prepare = prepare;
   open.threads = m_settings.threads;
   open.needed = neededOf(drawn, inputs, files.csv());
   open.everyRow = true;
@@ -164,9 +178,6 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     if (m_options.progress) m_options.progress("to predict", progress);
     return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
   };
-  const auto prepared = m_description.prepared.find(trainedOn());
-  const std::vector<Json> prepare = prepared == m_description.prepared.end() ? std::vector<Json>() : prepared->second;
-  open.prepare = prepare;
   const std::shared_ptr<const Dataset> data = openDataset(files.csv(), open);
   const auto feedOf = [&](std::int64_t batch) {
     return Feed(data, {.name = files.name(),
@@ -243,9 +254,11 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
             .sample = predictions.samples, .source = files.source(predictions.samples), .outputs = {}, .loss = {}};
         for (std::size_t i = 0; i < outputs.size(); ++i) {
           sample.outputs.push_back({{values[i].begin(), values[i].end()}, {}});
-          if (outputs[i].variable >= 0)
-            sample.outputs.back().truth =
-                rawValues(*data, sample.sample, static_cast<std::size_t>(outputs[i].variable));
+          if (outputs[i].variable >= 0) {
+            std::vector<float>& truth = sample.outputs.back().truth;
+            truth = rawValues(*data, sample.sample, static_cast<std::size_t>(outputs[i].variable));
+            outputs[i].unit.restoreColumns(truth);
+          }
         }
         predictions.kept.push_back(std::move(sample));
       }

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "engine/data/csv_blocks.h"
 #include "engine/data/csv_cells.h"
 
 namespace loom {
@@ -27,28 +30,41 @@ void writeNpy(const std::filesystem::path& path, const Shape& shape, std::span<c
 
 }  // namespace
 
-// The text of one record after another, as it stands in the file.
+// The text of one record after another as UTF-8, as it stands in the file.
 class PredictionCsv::Records {
  public:
   explicit Records(const std::filesystem::path& csv)
-      : m_file(csv), m_at(m_file.text().data()), m_end(m_at + m_file.text().size()) {
-    if (m_file.text().starts_with("\xEF\xBB\xBF")) m_at += 3;
-  }
+      : m_format(recogniseCsv(csv)), m_reader(csv, std::size_t{1} << 20, m_format) {}
   std::string_view next() {
-    while (const char* behind = skipBlankLine(m_at, m_end)) m_at = behind;
+    const char* end = m_block.buffer.data() + m_block.size;
+    for (;;) {
+      while (const char* behind = m_at < end ? skipBlankLine(m_at, end) : nullptr) m_at = behind;
+      if (m_at < end) break;
+      if (!m_reader.next(m_block)) return {};
+      m_at = m_block.buffer.data();
+      end = m_at + m_block.size;
+    }
     const char* const begin = m_at;
     std::string scratch;
-    while (m_at < m_end && !takeCell(m_at, m_end, scratch).last) {
+    while (m_at < end && !takeCell(m_at, end, scratch, m_format.separator).last) {
     }
     std::string_view record(begin, static_cast<std::size_t>(m_at - begin));
     while (!record.empty() && (record.back() == '\n' || record.back() == '\r')) record.remove_suffix(1);
     return record;
   }
+  char separator() const { return m_format.separator; }
+  // With the file's own decimal mark.
+  std::string number(float value) const {
+    std::string text = fmt::format("{}", value);
+    if (m_format.decimal == ',') std::replace(text.begin(), text.end(), '.', ',');
+    return text;
+  }
 
  private:
-  MappedFile m_file;
-  const char* m_at;
-  const char* m_end;
+  CsvFormat m_format;
+  CsvBlockReader m_reader;
+  CsvBlock m_block;
+  const char* m_at = nullptr;
 };
 
 bool goesIntoFiles(const Shape& shape) {
@@ -80,7 +96,7 @@ PredictionCsv::~PredictionCsv() = default;
 
 void PredictionCsv::header(const Append& append) {
   std::string text(m_records->next());
-  for (const std::string& column : predictedColumns(m_outputs)) text += "," + column;
+  for (const std::string& column : predictedColumns(m_outputs)) text += m_records->separator() + column;
   text += "\n";
   append(text.data(), text.size());
 }
@@ -92,9 +108,9 @@ void PredictionCsv::row(const Append& append, std::span<const std::span<const fl
     if (goesIntoFiles(output.shape)) {
       const std::string name = fmt::format("{}_{:08}.npy", output.name.substr(0, output.name.size() - 1), m_rows);
       writeNpy(m_files / name, output.shape, values[i]);
-      text += "," + (m_files.filename() / name).string();
+      text += m_records->separator() + (m_files.filename() / name).string();
     } else {
-      for (const float value : values[i]) text += fmt::format(",{}", value);
+      for (const float value : values[i]) text += m_records->separator() + m_records->number(value);
     }
   }
   text += "\n";

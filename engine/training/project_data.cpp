@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "engine/base/error.h"
+#include "engine/data/columns/resolve.h"
+#include "engine/data/columns/target_meaning.h"
 #include "engine/data/raw_rows.h"
 #include "engine/data/stats.h"
 #include "engine/network/dataset_rows.h"
@@ -14,9 +16,11 @@ namespace {
 Json wordsOfClasses(const OpenedDataset& opened) {
   Json words = Json::object();
   for (const Variable& variable : opened.data->schema().variables)
-    if (variable.kind == VariableKind::scalar)
-      if (const std::vector<std::string> each = classWords(opened.csv, variable.name); !each.empty())
-        words[variable.name] = each;
+    if (variable.kind == VariableKind::scalar) {
+      std::vector<std::string> each = meaningOf(columnStepsOf(opened.prepare), variable.name)[0].classes;
+      if (each.empty()) each = classWords(opened.csv, variable.name);
+      if (!each.empty()) words[variable.name] = each;
+    }
   return words;
 }
 
@@ -38,15 +42,19 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
     opened.name = name;
     opened.csv = std::filesystem::weakly_canonical(m_options.folder / spec->csv);
     if (!originOf(*spec).empty()) needCsv(*spec, opened.csv);
-    OpenOptions options{.threads = m_options.threads};
+    const std::vector<Json> steps = stepsOf(*spec, trained);
+    OpenOptions options;
+    options.threads = m_options.threads;
+    options.warn = [this, &name](const std::string& sentence) {
+      if (m_options.warn) m_options.warn(name, sentence);
+    };
     options.progress = [this, &name](const CacheProgress& progress) {
       if (m_options.progress) m_options.progress(name, progress);
       return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
     };
-    options.prepare = stepsOf(*spec, trained);
-    opened.data = openDataset(opened.csv, options);
-    opened.data = rowsOf(*spec, std::move(opened.data));
-    opened.prepare = resolve(*spec, *opened.data, trained);
+    opened.data = openRows(*spec, opened.csv, steps, options);
+    opened.prepare = opened.data->columnSteps();
+    for (Json& step : measurePrepare(*opened.data, sampleStepsOf(steps))) opened.prepare.push_back(std::move(step));
     return m_opened.emplace(name, std::move(opened)).first->second;
   } catch (Error& error) {
     error.addContext("in dataset '" + name + "'");
@@ -54,20 +62,13 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
   }
 }
 
-std::vector<Json> ProjectData::stepsOf(const DatasetSpec& spec, const std::string& trained) const {
+std::vector<Json> ProjectData::stepsOf(const DatasetSpec& spec, const std::string& trained) {
   if (const auto known = m_options.prepared.find(spec.name); known != m_options.prepared.end()) return known->second;
   if (spec.ownPrepare || trained.empty() || trained == spec.name) return spec.prepare;
-  const DatasetSpec* const other = m_project.dataset(trained);
-  return other ? stepsOf(*other, trained) : spec.prepare;
-}
-
-std::vector<Json> ProjectData::resolve(const DatasetSpec& spec, const Dataset& data, const std::string& trained) {
-  if (const auto known = m_options.prepared.find(spec.name); known != m_options.prepared.end()) return known->second;
-  if (!spec.ownPrepare && !trained.empty() && trained != spec.name) {
-    if (const auto known = m_options.prepared.find(trained); known != m_options.prepared.end()) return known->second;
-    return open(trained).prepare;
-  }
-  return measurePrepare(data, spec.prepare);
+  const DatasetSpec* other = m_project.dataset(trained);
+  const auto known = m_options.prepared.find(trained);
+  std::vector<Json> steps = known != m_options.prepared.end() ? known->second : open(trained).prepare;
+  return other && other->csv == spec.csv ? steps : stepsForAnotherFile(std::move(steps));
 }
 
 Json ProjectData::facts() const {

@@ -18,7 +18,7 @@ struct OpenedDataset {
   std::string name;
   std::filesystem::path csv;  // absolute
   std::shared_ptr<const Dataset> data;
-  std::vector<Json> prepare;  // resolved
+  std::vector<Json> prepare;  // resolved: the steps on columns that its samples were made by, then those on samples
 };
 
 struct ProjectDataOptions {
@@ -26,6 +26,8 @@ struct ProjectDataOptions {
   int threads = 0;
   const std::atomic<bool>* stop = nullptr;  // while the cache is built: Error(stopped)
   std::function<void(const std::string& dataset, const CacheProgress&)> progress;
+  std::function<void(const std::string& dataset, const std::string& sentence)>
+      warn;                                           // noticed while steps were measured
   std::map<std::string, std::vector<Json>> prepared;  // what a run resolved before (run.json): not measured again
 };
 
@@ -42,9 +44,8 @@ class ProjectData {
   Json facts() const;
 
  private:
-  // As the project has them, or as the run resolved them.
-  std::vector<Json> stepsOf(const DatasetSpec& spec, const std::string& trained) const;
-  std::vector<Json> resolve(const DatasetSpec& spec, const Dataset& data, const std::string& trained);
+  // The steps that hold for it: those that a run resolved before, its own, or those of the dataset that is trained on.
+  std::vector<Json> stepsOf(const DatasetSpec& spec, const std::string& trained);
   const Project& m_project;
   ProjectDataOptions m_options;
   std::map<std::string, OpenedDataset> m_opened;

@@ -41,18 +41,23 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
       m_parallel(m_alone ? *m_alone : *m_options.communicator, m_settings, m_options.trace),
       m_layerTimes(m_options.trace == nullptr),
       m_compile(compileOptionsOf(m_settings, m_options.trace ? m_options.trace : m_layerTimes.trace())),
-      m_data(m_options.project, {.folder = m_options.folder,
-                                 .stop = m_options.stop,
-                                 .progress =
-                                     [this, last = Clock::now() - std::chrono::hours(1)](
-                                         const std::string& name, const CacheProgress& progress) mutable {
-                                       if (Clock::now() - last < std::chrono::milliseconds(500)) return;
-                                       last = Clock::now();
-                                       tell("preparing", {{"dataset", name},
-                                                          {"rows", progress.rowsDone},
-                                                          {"rows_total", progress.rowsTotal},
-                                                          {"rows_per_second", progress.rowsPerSecond}});
-                                     }}),
+      m_data(m_options.project,
+             {.folder = m_options.folder,
+              .stop = m_options.stop,
+              .progress =
+                  [this, last = Clock::now() - std::chrono::hours(1)](const std::string& name,
+                                                                      const CacheProgress& progress) mutable {
+                    if (Clock::now() - last < std::chrono::milliseconds(500)) return;
+                    last = Clock::now();
+                    tell("preparing", {{"dataset", name},
+                                       {"rows", progress.rowsDone},
+                                       {"rows_total", progress.rowsTotal},
+                                       {"rows_per_second", progress.rowsPerSecond}});
+                  },
+              .warn =
+                  [this](const std::string& name, const std::string& sentence) {
+                    tell("warning", {{"message", fmt::format("dataset '{}': {}", name, sentence)}, {"code", "data"}});
+                  }}),
       m_store(m_settings.seed, backend.makeMemory()),
       m_networks(backend, m_store, m_compile, m_settings.seed, m_settings.statistics) {
   m_parallel.connect = m_options.connect;

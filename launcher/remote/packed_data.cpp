@@ -10,7 +10,8 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
-#include "engine/data/dataset.h"
+#include "engine/data/columns/resolve.h"
+#include "engine/network/dataset_rows.h"
 #include "launcher/job.h"
 #include "launcher/run_parts.h"
 
@@ -37,20 +38,6 @@ QString startFromOf(Json& project) {
       return path + "/checkpoints/" + QFileInfo(QString::fromStdString(named["file"].get<std::string>())).fileName();
   }
   return path;
-}
-
-// The preparation of a dataset: its own, or that of the one that is trained on.
-std::vector<Json> stepsOf(const Json& project, const Json& dataset) {
-  const Json* from = &dataset;
-  if (!dataset.contains("prepare")) {
-    const Json* training = project.contains("training") ? &project["training"] : nullptr;
-    if (training && training->is_array()) training = training->empty() ? nullptr : &training->front();
-    const std::string name = training && training->is_object() ? training->value("dataset", "training") : "training";
-    if (!project["datasets"].contains(name)) return {};
-    from = &project["datasets"][name];
-  }
-  const auto steps = from->find("prepare");
-  return steps != from->end() && steps->is_array() ? steps->get<std::vector<Json>>() : std::vector<Json>();
 }
 
 QString hashOfFile(const QString& path, const QString& title, const PackProgress& progress) {
@@ -102,6 +89,23 @@ QList<PackedData> packData(const QByteArray& text, const PackProgress& progress)
                 {}});
   Json* const datasets = datasetsOf(project);
   if (!datasets) return all;
+  const Project read =
+      readProject(std::string_view(text.constData(), static_cast<std::size_t>(text.size())), "the project").project;
+  const std::string trained = read.training.updates.empty() ? std::string() : read.training.updates.front().dataset;
+  OpenOptions options;
+  // How a dataset's samples are made; what is measured for that is measured on the one that is trained on.
+  const auto opening = [&](const DatasetSpec& spec) {
+    const DatasetSpec* first = read.dataset(trained);
+    std::vector<Json> prepare = prepareOf(read, spec);
+    if (first && first != &spec && !spec.ownPrepare && needsResolving(columnStepsOf(prepare))) {
+      std::vector<Json> resolved = openDataset(first->csv, openingOf(*first, first->prepare, options))->columnSteps();
+      if (first->csv != spec.csv) resolved = stepsForAnotherFile(std::move(resolved));
+      const std::vector<Json> others = sampleStepsOf(prepare);
+      resolved.insert(resolved.end(), others.begin(), others.end());
+      prepare = std::move(resolved);
+    }
+    return openingOf(spec, std::move(prepare), options);
+  };
   for (const auto& [name, dataset] : datasets->items()) {
     if (!dataset.is_object() || !dataset.contains("csv") || !dataset["csv"].is_string()) continue;
     const std::filesystem::path csv = dataset["csv"].get<std::string>();
@@ -109,11 +113,11 @@ QList<PackedData> packData(const QByteArray& text, const PackProgress& progress)
     QString pack = QString::fromStdString(csv.string());
     if (csv.extension() != ".pack") {
       try {
-        OpenOptions options;
         options.progress = [&](const CacheProgress&) { return progress(QStringLiteral("Packing %1").arg(title)); };
-        options.prepare = stepsOf(project, dataset);
-        openDataset(csv, options);
-        pack = QString::fromStdString(cachePath(csv, options).string());
+        const DatasetSpec* const spec = read.dataset(name);
+        const OpenOptions how = spec ? opening(*spec) : options;
+        openDataset(csv, how);
+        pack = QString::fromStdString(cachePath(csv, how).string());
       } catch (Error& error) {
         error.addContext("dataset '" + name + "'");
         throw;

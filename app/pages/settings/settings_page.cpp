@@ -335,16 +335,17 @@ void SettingsPage::countRows() {
     return;
   }
   const QString path = datasetPath(document, *dataset),
-                key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
+                key = QStringLiteral("%1|%2|%3")
+                          .arg(path, QString::fromStdString(dataset->extra.dump()),
+                               QString::fromStdString(Json(prepareOf(document.project(), *dataset)).dump()));
   if (key == m_rowsKey) return;
   m_rowsKey = key;
   m_rows = -1;
-  m_counter.ask([this, csv = std::filesystem::path(path.toStdString()),
-                 spec = *dataset](const std::atomic<bool>&) -> NewestTask::Answer {
+  m_counter.ask([this, csv = std::filesystem::path(path.toStdString()), spec = *dataset,
+                 prepare = prepareOf(document.project(), *dataset)](const std::atomic<bool>&) -> NewestTask::Answer {
     std::int64_t rows = -1;
     try {
-      const OpenOptions options{.prepare = spec.prepare};
-      if (cacheIsFresh(csv, options)) rows = rowsOf(spec, openDataset(csv, options))->size();
+      if (cacheIsFresh(csv, openingOf(spec, prepare))) rows = openRows(spec, csv, prepare)->size();
     } catch (const Error&) {
       // Said by the Data page and by training itself.
     }

@@ -37,13 +37,19 @@ struct CellFault {
 };
 using CellFaultSink = std::function<void(CellFault)>;
 
+// `cells` as numbers; words are faults, what stands for nothing is missing.
+void makeNumbers(ColumnCells& cells, const CsvFormat& format, const CellFaultSink& fault);
+
 class ColumnEffect {
  public:
   virtual ~ColumnEffect() = default;
   // What the columns that it makes are called; by default it changes the one it has.
   virtual std::vector<std::string> names(const std::string& column) const { return {column}; }
-  virtual bool takesNumbers() const { return true; }  // words become numbers before it; false: it takes what there is
-  virtual bool makesClasses() const { return false; }
+  virtual bool takesNumbers() const { return true; }   // words become numbers before it; false: it takes what there is
+  virtual bool makesNumbers() const { return false; }  // of words too
+  virtual bool makesClasses() const { return false; }  // 0, 1, 2 ...: its column becomes a label
+  // Rows must come in order and on one thread: what it makes of one depends on those before.
+  virtual bool sequential() const { return false; }
   // `cells` is what names() says, in that order; it begins with the column alone.
   virtual void apply(std::vector<ColumnCells>& cells, const CellFaultSink& fault) const = 0;
   // Backwards, for predictions; false where the step makes several columns of one.
@@ -53,6 +59,7 @@ class ColumnEffect {
 class ColumnMeasure {
  public:
   virtual ~ColumnMeasure() = default;
+  virtual bool takesNumbers() const { return true; }  // as ColumnEffect::takesNumbers()
   // Rows of the training part, in the order of the file.
   virtual void add(const ColumnCells& cells) = 0;
   // The step for this column with what was measured. `warn` takes a sentence about it. Throws Error(badProject).
@@ -69,7 +76,7 @@ class ColumnTable {
     std::size_t place;   // among the cells that are computed
     bool number = false;
     bool pending = false;  // an earlier step is still to be measured
-    std::vector<std::pair<std::size_t, std::shared_ptr<const ColumnEffect>>> history;
+    std::vector<std::shared_ptr<const ColumnEffect>> history;
   };
   std::vector<Slot> slots;
 
@@ -80,8 +87,8 @@ class ColumnTable {
 
 struct ColumnStepDefinition {
   Entry entry;
-  // Steps about the table.
-  void (*arrange)(const Values& values, ColumnTable& table) = nullptr;
+  // Steps about the table; `meant` are the slots that `variable` names, in its order.
+  void (*arrange)(const Values& values, const std::vector<std::size_t>& meant, ColumnTable& table) = nullptr;
   // Steps that change columns.
   std::unique_ptr<ColumnEffect> (*effect)(const Values& values, const CsvFormat& format) = nullptr;
   bool (*isMeasured)(const Values& values) = nullptr;  // whether something is still to be measured

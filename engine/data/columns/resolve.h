@@ -30,6 +30,12 @@ bool needsResolving(const std::vector<Json>& steps);
 // Error(badData) for the file.
 ResolvedColumns resolveColumns(const ResolveRequest& request);
 
+// The same on rows that are texts already.
+ResolvedColumns resolveColumns(const std::vector<Json>& steps, const CsvFormat& format,
+                               const std::vector<std::string>& header,
+                               const std::vector<std::vector<std::string>>& cells,
+                               const std::vector<std::int64_t>& lines);
+
 // The steps for another file than the one that they were made for: rows that were left out by their lines are the first
 // file's own.
 std::vector<Json> stepsForAnotherFile(std::vector<Json> steps);

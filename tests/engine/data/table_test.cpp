@@ -1,0 +1,169 @@
+// A stranger's table: what its columns hold, what the doctor says of them, and the steps that make it train.
+#include <gmock/gmock.h>
+
+#include "engine/data/columns/findings.h"
+#include "engine/data/columns/preview.h"
+#include "engine/data/columns/suggestion.h"
+#include "engine/data/dataset.h"
+#include "tests/engine/data/data_files.h"
+
+namespace loom {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class Tables : public testing::Test {
+ protected:
+  // 800 rows with dates, two columns of words, holes and rows that are no data; `state` is the last column.
+  std::filesystem::path pumps(int rows = 800) {
+    std::string text = "id,when,town,flow,double_flow,hours,state\n";
+    const char* const towns[] = {"Ulm", "Bern", "Chur"};
+    const char* const states[] = {"ok", "ok", "ok", "worn", "leak"};
+    for (int i = 0; i < rows; ++i) {
+      if (i == 400) text += "# logger restarted\nid,when,town,flow,double_flow,hours,state\n,,,m3/h,m3/h,h,\n";
+      const std::string flow = i % 40 == 7 ? "" : fmt::format("{:.2f}", 10 + i * 37 % 100 / 10.0);
+      text += fmt::format("p{},2026-{:02}-{:02} {:02}:00,{},{},{:.1f},{},{}\n", i, 1 + i % 12, 1 + i % 28, i % 24,
+                          i % 50 == 3 ? "" : towns[i % 3], flow, 2 * (10 + i * 37 % 100 / 10.0), 20000 + i * 31,
+                          states[i % 5]);
+    }
+    return folder.write("pumps.csv", text);
+  }
+  static const TableFinding* find(const std::vector<TableFinding>& findings, FindingKind kind) {
+    for (const TableFinding& finding : findings)
+      if (finding.kind == kind) return &finding;
+    return nullptr;
+  }
+  ScratchFolder folder;
+};
+
+TEST_F(Tables, ColumnsAreToldByTypeAndCountedExactly) {
+  const auto csv = pumps();
+  const TableFacts facts = analyseTable(csv);
+  EXPECT_EQ(facts.rows, 803);
+  EXPECT_EQ(facts.strayRows, 3);
+  std::vector<std::string> types;
+  for (const ColumnFacts& column : facts.columns) types.emplace_back(toString(column.type));
+  EXPECT_THAT(types, ElementsAre("text", "date", "class", "number", "number", "number", "class"));
+  const ColumnFacts& flow = *facts.find("flow");
+  EXPECT_EQ(flow.missing, 20);
+  EXPECT_EQ(flow.count, 780);
+  EXPECT_EQ(flow.missingAt[0].line, 9);
+  EXPECT_DOUBLE_EQ(flow.low, 10);
+  EXPECT_DOUBLE_EQ(flow.high, 19.9);
+  std::int64_t binned = 0;
+  for (const std::int64_t bin : flow.histogram) binned += bin;
+  EXPECT_EQ(binned, 780);
+  EXPECT_EQ(facts.find("state")->words[0].word, "ok");
+  EXPECT_EQ(facts.find("state")->words[0].rows, 480);
+  EXPECT_TRUE(facts.find("when")->orders.yearFirst);
+  EXPECT_TRUE(facts.find("when")->dateHasTime);
+  const TableSample rows = readTableRows(csv, facts, 401, 2);
+  EXPECT_THAT(rows.lines, ElementsAre(403, 404));
+  EXPECT_EQ(rows.cells[0][3], "flow");
+}
+
+// numpy.histogram() puts a value that is an edge, up to rounding, where its own edges say.
+TEST_F(Tables, HistogramsAreThoseOfNumpy) {
+  std::string text = "a,b\n";
+  for (int i = 0; i <= 170; ++i) text += fmt::format("{},{}\n", i / 10.0, i % 7);
+  const TableFacts facts = analyseTable(folder.write("t.csv", text));
+  EXPECT_THAT(facts.find("a")->histogram,
+              ElementsAre(10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 11));
+  EXPECT_THAT(facts.find("b")->histogram, ElementsAre(25, 0, 25, 0, 0, 25, 0, 0, 24, 0, 0, 24, 0, 0, 24, 0, 24));
+}
+
+TEST_F(Tables, ThreadsChangeNothingAndProgressGrows) {
+  const auto csv = pumps(40'000);
+  const Json one = analyseTable(csv, {.threads = 1}).toJson();
+  std::vector<std::int64_t> rows;
+  AnalyseOptions options{.threads = 3};
+  options.progress = [&](const TableFacts& facts) {
+    rows.push_back(facts.rows);
+    EXPECT_EQ(facts.columns.size(), 7u);
+    EXPECT_GE(facts.sample->cells.size(), 400u);
+    return true;
+  };
+  Json three = analyseTable(csv, options).toJson();
+  three["seconds"] = one["seconds"];
+  EXPECT_EQ(three, one);
+  ASSERT_GE(rows.size(), 2u);
+  EXPECT_LE(rows.front(), 500);
+  EXPECT_EQ(rows.back(), 40'003);
+  options.progress = [](const TableFacts&) { return false; };
+  EXPECT_THAT(messageOf([&] { analyseTable(csv, options); }), HasSubstr("stopped"));
+}
+
+TEST_F(Tables, TheDoctorSaysOneThingAColumn) {
+  const TableFacts facts = analyseTable(pumps());
+  const auto findings = tableFindings(facts, {.hasValidation = false});
+  std::vector<std::string> titles;
+  for (const TableFinding& finding : findings) titles.push_back(finding.title);
+  EXPECT_THAT(titles, ElementsAre("3 rows are no data", "id is text", "when is a date", "town: 16 empty",
+                                  "town is text", "flow: 20 empty", "state is text", HasSubstr("Ranges differ"),
+                                  "double_flow says what flow says", "No validation set"));
+  const TableFinding& missing = findings[5];
+  EXPECT_EQ(missing.remedies[0].label, "Fill with median");
+  EXPECT_EQ(missing.remedies[0].steps[0], Json({{"step", "Fill"}, {"variable", {"flow"}}}));
+  EXPECT_EQ(missing.places[0].line, 9);
+  EXPECT_EQ(find(findings, FindingKind::strayRows)->remedies[0].steps[0]["lines"], Json({402, 403, 404}));
+  // What the steps mend is not said again.
+  FindingsContext prepared{.prepare = suggestTable(facts).steps};
+  for (const TableFinding& finding : tableFindings(facts, prepared))
+    EXPECT_EQ(finding.kind, FindingKind::twins) << finding.title;
+}
+
+TEST_F(Tables, WhatCannotBeGuessedIsAsked) {
+  std::string text = "d,time,y\n";
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format("{}/{}/2026,{},{}\n", 1 + i % 12, 1 + i % 11, 1700000000 + 60 * i, i % 10 ? "1.5" : "");
+  const auto findings = tableFindings(analyseTable(folder.write("t.csv", text)));
+  EXPECT_THAT(find(findings, FindingKind::date)->title, HasSubstr("does the day or the month stand first?"));
+  EXPECT_EQ(find(findings, FindingKind::date)->remedies[1].steps[0]["order"], "mdy");
+  EXPECT_THAT(find(findings, FindingKind::blurred)->title, HasSubstr("time: numbers that float32 does not tell apart"));
+  EXPECT_THAT(find(findings, FindingKind::missingTarget)->detail, HasSubstr("y shall be predicted: 10.0 % of 40 rows"));
+}
+
+TEST_F(Tables, TheSuggestionTrains) {
+  const auto csv = pumps();
+  const TableFacts facts = analyseTable(csv);
+  const TableSuggestion classes = suggestTable(facts);
+  EXPECT_EQ(classes.target.column, "state");
+  EXPECT_EQ(classes.target.kind, TargetKind::classes);
+  EXPECT_EQ(classes.target.classes, 3);
+  EXPECT_THAT(classes.leftOut, ElementsAre(HasSubstr("id: nearly every row")));
+  const TableSuggestion number = suggestTable(facts, "hours");
+  EXPECT_EQ(number.target.kind, TargetKind::number);
+  for (const TableSuggestion& suggestion : {classes, number}) {
+    OpenOptions options;
+    options.prepare = suggestion.steps;
+    const auto dataset = openDataset(csv, options);
+    EXPECT_EQ(dataset->size(), 800);
+    EXPECT_EQ(dataset->schema().find(suggestion.input)->shape, Shape{suggestion.inputs});
+    EXPECT_EQ(dataset->schema().find(suggestion.output)->kind, VariableKind::scalar);
+    EXPECT_EQ(dataset->schema().variables.size(), 2u);
+  }
+}
+
+TEST_F(Tables, BeforeAndAfterAreShownOfTheSample) {
+  const TableFacts facts = analyseTable(pumps());
+  const TablePreview preview = previewTable(*facts.sample, facts.format, suggestTable(facts).steps);
+  EXPECT_THAT(preview.faults, IsEmpty());
+  EXPECT_EQ(preview.before.size(), 7u);
+  EXPECT_EQ(preview.rows.size(), facts.sample->cells.size());
+  const auto flow = preview.of("flow");
+  ASSERT_EQ(flow.size(), 1u);
+  EXPECT_NEAR(flow[0]->mean, 0, 1e-9);
+  EXPECT_NEAR(flow[0]->deviation, 1, 1e-9);
+  EXPECT_EQ(preview.of("town").size(), 3u);
+  EXPECT_EQ(preview.of("when").size(), 7u);
+  const TablePreview wrong =
+      previewTable(*facts.sample, facts.format, {{{"step", "Standardise"}, {"variable", "town"}}});
+  EXPECT_THAT(wrong.faults, Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace loom
