@@ -1,6 +1,7 @@
 #pragma once
-// The words that start a job: [bash -l SCRIPT, which loads modules] [loom supervise --run RUN -- mpirun ...] [prefix] loom train ...
-// `loom supervise` sits between mpirun and us: it hears the ranks' signs of life and names the one that fell.
+// The words that start a job: [bash -l SCRIPT, which loads modules] [loom supervise --run RUN -- mpirun ...] [prefix]
+// loom train ... `loom supervise` sits between mpirun and us: it hears the ranks' signs of life and names the one that
+// fell.
 #include <string>
 #include <vector>
 

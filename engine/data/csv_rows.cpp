@@ -36,18 +36,17 @@ void dropBadRows(const std::vector<VariablePlan>& plan, RowChunk& chunk) {
     RowChunk::Column& column = chunk.columns[v];
     std::size_t from = 0, to = 0, kept = 0;
     for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t bytes =
-          plan[v].clip() ? static_cast<std::size_t>(column.lengths[row]) * plan[v].stepBytes() : plan[v].cellBytes();
+      const std::size_t bytes = plan[v].loose() ? plan[v].rowBytes(column.extents[row]) : plan[v].cellBytes();
       if (!chunk.bad[row]) {
         std::memmove(column.bytes.data() + to, column.bytes.data() + from, bytes);
         to += bytes;
-        if (plan[v].clip()) column.lengths[kept] = column.lengths[row];
+        if (plan[v].loose()) column.extents[kept] = column.extents[row];
         ++kept;
       }
       from += bytes;
     }
     column.used = to;
-    if (plan[v].clip()) column.lengths.resize(kept);
+    if (plan[v].loose()) column.extents.resize(kept);
   }
   std::size_t kept = 0;
   for (std::size_t row = 0; row < rows; ++row)

@@ -19,7 +19,8 @@ constexpr qsizetype kLongestSentence = 2000;
 std::unique_ptr<ByteChannel> startAgent(const QString& given) {
   const QString program = given.isEmpty() ? findLoom() : given;
   if (program.isEmpty())
-    throwError(ErrorCode::missingFile, "there is no program `loom` beside this one or in PATH: set GRADLOOM_PROGRAM to it");
+    throwError(ErrorCode::missingFile,
+               "there is no program `loom` beside this one or in PATH: set GRADLOOM_PROGRAM to it");
   return startProgram({program.toLocal8Bit(), "agent"});
 }
 

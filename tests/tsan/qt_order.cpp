@@ -160,7 +160,8 @@ bool QThread::wait(QDeadlineTimer deadline) {
   return ended;
 }
 
-// QMutex tells of itself where it is used (Qt's own header for ThreadSanitizer), but not that it is free while a condition is waited for.
+// QMutex tells of itself where it is used (Qt's own header for ThreadSanitizer), but not that it is free while a
+// condition is waited for.
 bool QWaitCondition::wait(QMutex* mutex, QDeadlineTimer deadline) {
   static const auto qt =
       original<bool(QWaitCondition*, QMutex*, QDeadlineTimer)>("_ZN14QWaitCondition4waitEP6QMutex14QDeadlineTimer");

@@ -32,8 +32,8 @@ std::int64_t rowsOfBlock(const PixelGeometry& g) {
   return std::max<std::int64_t>(1, kRows / g.outWidth);
 }
 
-// Fitted to what was measured on Zen 4 (tests/bench/cpu_speed.md): products in panels of 64 columns are nearer to the peak
-// than oneDNN's kernels, but for those that are short beside what they read.
+// Fitted to what was measured on Zen 4 (tests/bench/cpu_speed.md): products in panels of 64 columns are nearer to the
+// peak than oneDNN's kernels, but for those that are short beside what they read.
 bool isFaster(const PixelGeometry& g, ConvolutionPart part, bool bf16) {
   if (isa() == Isa::baseline || g.inputs % 64 != 0 || g.outputs % 64 != 0) return false;
   const std::int64_t pairs = g.inputs * g.outputs;

@@ -50,7 +50,8 @@ TEST(GpuPlan, OfEachWorkloadIsLongerOnASlowerGpu) {
   }
 }
 
-// Reckoned by hand from its shapes: 6.2 TFLOP a step of 256, and 122 GB with nothing fused or 83 GB with the first fusions, in 16 bits.
+// Reckoned by hand from its shapes: 6.2 TFLOP a step of 256, and 122 GB with nothing fused or 83 GB with the first
+// fusions, in 16 bits.
 TEST(GpuPlan, OfResNet50HasTheKnownArithmeticAndBytes) {
   const GpuPlan plan = planOf("resnet50", "h200", {{"precision", "bf16"}, {"batch", 256}});
   double bytes = 0, operations = 0;
