@@ -189,15 +189,19 @@ void PreparationPanel::changed() {
 }
 
 void PreparationPanel::addStep(const Json& step) {
-  // What computes pixels works on them as they are stored: before the first step that changes values.
+  // What works on columns comes before all that works on samples; what computes pixels works on them as they are
+  // stored, before the first step that changes values.
   const PrepareStep* const kind = sampleStep(step);
-  const auto place = kind && kind->computes ? std::find_if(m_steps.begin(), m_steps.end(),
-                                                           [](const Json& each) {
-                                                             const PrepareStep* const other = sampleStep(each);
-                                                             return other && other->values;
-                                                           })
-                                            : m_steps.end();
-  select(static_cast<int>(m_steps.insert(place, step) - m_steps.begin()));
+  auto place = m_steps.end();
+  if (!kind)
+    place = std::find_if(m_steps.begin(), m_steps.end(), [](const Json& each) { return sampleStep(each) != nullptr; });
+  else if (kind->computes)
+    place = std::find_if(m_steps.begin(), m_steps.end(), [](const Json& each) {
+      const PrepareStep* const other = sampleStep(each);
+      return other && other->values;
+    });
+  const auto added = m_steps.insert(place, step);
+  select(static_cast<int>(added - m_steps.begin()));
   changed();
 }
 
