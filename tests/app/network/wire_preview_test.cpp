@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPointer>
+#include <algorithm>
 #include <cmath>
 
 #include "app/pages/network/inspector.h"
@@ -229,9 +230,12 @@ class WirePreviewTest : public QObject {
     opened.train();
     const QString best = opened.workspace().runs().back().name;
     QVERIFY(opened.workspace().train({.name = "worse", .overrides = {"training.optimizer.learning_rate=1e-9"}}));
-    QTRY_VERIFY_WITH_TIMEOUT(opened.workspace().runs().back().name == "worse" &&
-                                 opened.workspace().runs().back().state == RunState::finished,
-                             60000);
+    const auto worseHasEnded = [&] {
+      const auto& runs = opened.workspace().runs();
+      return std::any_of(runs.begin(), runs.end(),
+                         [](const auto& run) { return run.name == "worse" && run.state == RunState::finished; });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(worseHasEnded(), 60000);
     opened.window().showPage("network");
     QTRY_VERIFY(opened.page->isVisible());
     opened.rest(edge("fc", "loss"));
