@@ -118,7 +118,7 @@ class TrainedModelTest : public QObject {
   }
 
  private Q_SLOTS:
-  void initTestCase() { qputenv("LOOM_PROGRAM", LOOM_PROGRAM); }
+  void initTestCase() { qputenv("GRADLOOM_PROGRAM", LOOM_PROGRAM); }
   void init() { m_open = std::make_unique<OpenedWindow>(); }
   void cleanup() {
     if (workspace().document()) workspace().document()->discardRecovery();
@@ -150,7 +150,7 @@ class TrainedModelTest : public QObject {
     QTRY_COMPARE(m_open->part<ShareBars>("predict-shares")->shares().first().name, QString("bar"));
     m_open->drop({m_open->write("torn.png", "no picture")});
     QTRY_VERIFY(m_open->part<QLabel>("predict-words")->text().contains("torn.png"));
-    QVERIFY(!prediction().predictions());
+    QTRY_VERIFY(!prediction().predictions());
     picture("predict-fault");
   }
 
