@@ -357,7 +357,7 @@ class DoorTest : public QObject {
     QCOMPARE(door({"submit", path("p"), "--host", "atlas"}), 2);
     QVERIFY2(m_err.contains("there are local, there"), qPrintable(m_err));
     QCOMPARE(door({"submit", path("p"), "--host", "there", "--ranks", "many"}), 2);
-    QCOMPARE(door({"submit", path("p"), "--host", "there", "--ranks", "9"}), 1);
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--ranks", "9"}), 41);
     QVERIFY2(m_err.contains("9 ranks are asked for"), qPrintable(m_err));
     QCOMPARE(door({"submit", path("p"), "--host", "local", "--set", "batsh=3"}), 10);
     QVERIFY2(m_err.contains("batsh"), qPrintable(m_err));

@@ -184,8 +184,10 @@ class RunsPageTest : public RunsPageFixture {
   void aRefusedWishIsToldAndNotThrown() {
     const QString id = addRun("a", {{"name", "SGD"}});
     store().setState(id, RunState::stopped);
-    // Its folder is gone: the launcher cannot write what it is to do next.
-    QVERIFY(QDir(store().find(id)->folder).removeRecursively());
+    m_open->write("p/runs/a/checkpoints/step-00000005.safetensors", "x");
+    m_open->write("p/runs/a/checkpoints/last.json", R"({"file": "step-00000005.safetensors"})");
+    // A folder stands in its place: the launcher cannot write what the run is to do next.
+    QVERIFY(QDir(store().find(id)->folder).mkpath("job.json"));
     showPage("runs");
     pressInMenu(id, RunsModel::state, "Resume");
     QTRY_COMPARE(m_open->window().problems().errors(), 1);
@@ -224,6 +226,8 @@ class RunsPageTest : public RunsPageFixture {
 
   void aFailedRunSaysSoOnceAndHasNoFuture() {
     const QString id = addRun("a", {{"name", "SGD"}});
+    m_open->write("p/runs/a/checkpoints/step-00000005.safetensors", "x");
+    m_open->write("p/runs/a/checkpoints/last.json", R"({"file": "step-00000005.safetensors"})");
     store().change(id, [](RunRecord& run) { run.stepsTotal = 1000; });
     store().setState(id, RunState::running);
     workspace().setCurrentRun(id);

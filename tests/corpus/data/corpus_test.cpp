@@ -46,13 +46,10 @@ const Broken kBroken[] = {
     {"name that stands twice", "y,y\n1,2\n"sv, "several columns"},
     {"name with and without an index", "x,x__0\n1,2\n"sv, "several columns"},
     {"all columns left out", "#a,#b\n1,2\n"sv, "names no variable"},
-    {"semicolons", "x__0;x__1;y\n1;2;3\n"sv, "commas"},
-    {"tabs", "x__0\tx__1\n1\t2\n"sv, "commas"},
     {"CR alone", "x,y\r1,2\r3,4\r"sv, "CR alone"},
-    {"Latin-1 header", "gr\xf6\xdf\x65,y\n1,2\n"sv, "no UTF-8"},
     {"NUL in the header", "x\0,y\n1,2\n"sv, "no UTF-8"},
-    {"UTF-16, little end first", "\xff\xfex\0,\0y\0\n\0"sv, "UTF-16"},
-    {"UTF-16, big end first", "\xfe\xff\0x\0,\0y"sv, "UTF-16"},
+    {"UTF-16, little end first", "\xff\xfex\0,\0y\0\n\0"sv, "no samples"},
+    {"UTF-16, big end first", "\xfe\xff\0x\0,\0y"sv, "no samples"},
     {"a PNG image", "\x89PNG\r\n\x1a\n\0\0\0\rIHDR"sv, "a PNG image"},
     {"a JPEG image", "\xff\xd8\xff\xe0\0\x10JFIF"sv, "a JPEG image"},
     {"an Excel file", "PK\x03\x04\x14\0\x06\0xl/"sv, "Excel"},
@@ -76,7 +73,6 @@ const Broken kBroken[] = {
     {"text among numbers", "x,y\n1,2\n3,four\n"sv, "'four'"},
     {"text class", "x,y:label\n1,cat\n2,dog\n"sv, "write classes as 0, 1, 2"},
     {"number with a unit", "x,y\n1,2\n3 cm,4\n"sv, "'3 cm'"},
-    {"number with thousands", "x,y\n1,2\n\"1,000,000\",4\n"sv, "'1,000,000'"},
     {"two points", "x,y\n1,2\n1.2.3,4\n"sv, "'1.2.3'"},
     {"hexadecimal", "x,y\n1,2\n0x1F,4\n"sv, "'0x1F'"},
     {"bare exponent", "x,y\n1,2\n1e,4\n"sv, "'1e'"},
@@ -92,7 +88,7 @@ const Broken kBroken[] = {
     {"beyond float64", "x,y\n1,2\n1e400,4\n"sv, "float32"},
     {"NUL in a number", "x,y\n1,2\n3\0,4\n"sv, "'3\\x00'"},
     {"NUL in a path", "x,y\ngood\0.png,2\n"sv, "UTF-8 without line breaks"},
-    {"Latin-1 path", "x,y\nbl\xfc.png,2\n"sv, "a path in UTF-8"},
+    {"Latin-1 path", "x,y\nbl\xfc.png,2\n"sv, "there is no file"},
     {"escape codes", "x,y\n1,2\n\x1b[31m,4\n"sv, "\\x1b[31m"},
     {"full-width digits", "x,y\n1,2\n\xef\xbc\x91,4\n"sv, "a number is needed"},
     {"missing image", "x,y\nnone.png,2\n"sv, "there is no file"},
@@ -225,6 +221,13 @@ TEST_F(Corpus, EveryBrokenFileIsRefusedWithItsReason) {
     SCOPED_TRACE(broken.name);
     EXPECT_THAT(outcome(folder.write("broken.csv", broken.text)), testing::HasSubstr(broken.told));
   }
+}
+
+// Signs and encodings of other countries are no faults.
+TEST_F(Corpus, OtherFormatsAreRead) {
+  for (const std::string_view text :
+       {"x__0;x__1;y\n1;2;3\n"sv, "x__0\tx__1\n1\t2\n"sv, "gr\xf6\xdf\x65,y\n1,2\n"sv, "x,y\n1,2\n\"1,000,000\",4\n"sv})
+    EXPECT_EQ(outcome(folder.write("other.csv", text)), "") << text;
 }
 
 TEST_F(Corpus, MutatedCsv) {
