@@ -106,7 +106,9 @@ void RunStore::rebuild(const QString& why) {
   m_byId.clear();
   readFolders();
   if (m_lock->tryExclusive()) {
-    const QString kept = m_file + ".damaged-" + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss");
+    const QString when = m_file + ".damaged-" + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss");
+    QString kept = when;
+    for (int again = 2; QFile::exists(kept); ++again) kept = QStringLiteral("%1-%2").arg(when).arg(again);
     for (const char* each : {"", "-wal", "-shm"}) QFile::rename(m_file + each, kept + each);
     open();
     m_lock->backToShared();
