@@ -235,7 +235,13 @@ class WirePreviewTest : public QObject {
       return std::any_of(runs.begin(), runs.end(),
                          [](const auto& run) { return run.name == "worse" && run.state == RunState::finished; });
     };
-    QTRY_VERIFY_WITH_TIMEOUT(worseHasEnded(), 60000);
+    const auto states = [&] {
+      QStringList told;
+      for (const auto& run : opened.workspace().runs())
+        told << QStringLiteral("%1 %2 %3").arg(run.name).arg(static_cast<int>(run.state)).arg(run.message);
+      return told.join("; ");
+    };
+    QTRY_VERIFY2_WITH_TIMEOUT(worseHasEnded(), qPrintable(states()), 20000);
     opened.window().showPage("network");
     QTRY_VERIFY(opened.page->isVisible());
     opened.rest(edge("fc", "loss"));

@@ -350,7 +350,7 @@ class FormTest : public QObject {
   }
 
   void filterShowsWhatMatches() {
-    m_form->setFilter([](const Field& field) { return field.key == "learning_rate"; });
+    m_form->setFilter([](const Field& field) { return field.key == "rate"; });
     QCOMPARE(m_form->visibleCount(), 1);
     m_form->setFilter({}, true);
     QCOMPARE(m_form->visibleCount(), 0);
