@@ -229,7 +229,8 @@ class WirePreviewTest : public QObject {
     Opened opened;
     opened.train();
     const QString best = opened.workspace().runs().back().name;
-    QVERIFY(opened.workspace().train({.name = "worse", .overrides = {"optimizer.learning_rate=1e-9"}}));
+    QVERIFY(opened.workspace().train(
+        {.name = "worse", .overrides = {"optimizer.name=Adam", "optimizer.learning_rate=1e-9"}}));
     const auto worseHasEnded = [&] {
       const auto& runs = opened.workspace().runs();
       return std::any_of(runs.begin(), runs.end(),
