@@ -16,7 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bin" "$work/lib" "$work/libc"
 install -m 755 "$loom" "$work/lib/loom"
-for module in loom_mpi.so loom_cuda.so; do
+for module in loom_mpi.so loom_cuda.so loom_heif.so; do
   [ -e "$(dirname "$loom")/$module" ] || continue
   install -m 644 "$(dirname "$loom")/$module" "$work/lib/$module"
   ln -s "../lib/$module" "$work/libc/$module"  # where a program below the bundle's own loader finds itself

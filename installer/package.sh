@@ -48,6 +48,7 @@ SCRIPT
     recommends+=", openmpi-bin"
     modules=("$stage/usr/lib/gradloom/loom_mpi.so")
   fi
+  if [ -e "$stage/usr/lib/gradloom/loom_heif.so" ]; then modules+=("$stage/usr/lib/gradloom/loom_heif.so"); fi
   while IFS='=' read -r field package; do
     case $field in
       shlibs:Depends) depends="$package, $depends" ;;

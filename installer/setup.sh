@@ -12,7 +12,8 @@ packages=(
   build-essential cmake ninja-build ccache pkg-config git ca-certificates
   # the engine
   libdnnl-dev ocl-icd-opencl-dev opencl-c-headers nlohmann-json3-dev libfmt-dev libcli11-dev libmuparser-dev
-  libpng-dev libjpeg62-turbo-dev zlib1g-dev libdeflate-dev libsndfile1-dev libxxhash-dev libssl-dev libopenmpi-dev openmpi-bin
+  libpng-dev libjpeg62-turbo-dev zlib1g-dev libdeflate-dev libsndfile1-dev libwebp-dev libtiff-dev libgif-dev
+  libheif-dev libheif1 libxxhash-dev libssl-dev libopenmpi-dev openmpi-bin
   # ONNX: its schema as libonnx-dev packages it (onnx.proto), compiled here; nothing of libonnx is linked
   libonnx-dev libprotobuf-dev protobuf-compiler
   # the IDE: Qt 6 with charts, SVG and both window systems; fonts
@@ -26,6 +27,7 @@ packages=(
 release=$(. /etc/os-release 2>/dev/null && echo "${ID:-}-${VERSION_ID:-}") || release=
 case $release in
   debian-12) packages+=(libqt6opengl6-dev) ;;
+  *) packages+=(libheif-plugin-libde265 libheif-plugin-dav1d) ;;  # its codecs stand in libheif itself before Debian 13
 esac
 
 missing() {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "engine/base/files.h"
+#include "engine/data/sample_files.h"
 #include "engine/data/text.h"
 
 namespace loom {
@@ -85,32 +86,36 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
   const std::string_view start(reinterpret_cast<const char*>(file.data()), std::min<std::size_t>(file.size(), 64));
   const std::string_view content = kindByContent(start);
   const std::string ending = lowered(extension);
-  const bool imageByName = ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp";
+  const SampleEnding* const known = sampleEndingOf(ending);
   const auto wrongKind = [&](std::string_view wanted) {
     throw DecodeError(file.empty() ? "the file is empty"
                                    : fmt::format("the file is {}", content.empty() ? "of an unknown kind" : content),
                       fmt::format("its name ends in {}: {} is needed", ending, wanted),
                       "write it again in that format or rename it");
   };
-  if (imageByName) {
-    if (content == "a PNG image") return decodePng(file, sample);
-    if (content == "a JPEG image") return decodeJpeg(file, sample);
-    if (content == "a BMP image") return decodeBmp(file, sample);
-    wrongKind(ending == ".png" ? "a PNG image" : ending == ".bmp" ? "a BMP image" : "a JPEG image");
-  } else if (ending == ".npy") {
-    if (content != "a NumPy array") wrongKind("a NumPy array");
+  if (known && known->kind == SampleFileKind::picture) {
+    using Decoder = void (*)(std::span<const std::byte>, Sample&);
+    constexpr std::pair<std::string_view, Decoder> decoders[] = {
+        {"a PNG image", decodePng},   {"a JPEG image", decodeJpeg}, {"a BMP image", decodeBmp},
+        {"a WebP image", decodeWebp}, {"a TIFF image", decodeTiff}, {"a GIF image", decodeGif},
+        {"a HEIF image", decodeHeif}, {"an AVIF image", decodeHeif}};
+    for (const auto& [name, decode] : decoders)
+      if (content == name) return decode(file, sample);
+    wrongKind(known->content);
+  } else if (known && known->kind == SampleFileKind::array) {
+    if (content != known->content) wrongKind(known->content);
     decodeNpy(file, sample);
-  } else if (ending == ".wav" || ending == ".flac" || ending == ".ogg") {
-    if (!content.ends_with(" sound"))
-      wrongKind(ending == ".wav" ? "a WAV sound" : ending == ".flac" ? "a FLAC sound" : "an OGG sound");
+  } else if (known) {
+    if (!content.ends_with(" sound")) wrongKind(known->content);
     decodeSound(file, sample);
   } else if (ending == ".csv") {
     if (!content.empty()) wrongKind("text with numbers");
     decodeMatrix(file, sample);
   } else {
+    std::string endings;
+    for (const SampleEnding& each : sampleEndings()) endings += fmt::format("{}, ", each.ending);
     throw DecodeError(ending.empty() ? "the name has no ending" : fmt::format("the name ends in '{}'", ending),
-                      "files of samples end in .png, .jpg, .bmp, .csv, .npy, .wav, .flac or .ogg",
-                      "convert the file to one of these");
+                      fmt::format("files of samples end in {}or .csv", endings), "convert the file to one of these");
   }
   checkFinite(sample);
 }

@@ -60,6 +60,15 @@ void decodePng(std::span<const std::byte> file, Sample& sample);
 void decodeJpeg(std::span<const std::byte> file, Sample& sample);
 // image: 1, 4, 8, 16, 24 or 32 bits, without compression; a palette of greys gives one channel.
 void decodeBmp(std::span<const std::byte> file, Sample& sample);
+// image: C x H x W of u8, RGB 3 or RGBA 4, turned as EXIF says. No animations.
+void decodeWebp(std::span<const std::byte> file, Sample& sample);
+// image: the first and only picture; a palette of greys gives one channel, any other RGB.
+void decodeGif(std::span<const std::byte> file, Sample& sample);
+// image: C x H x W of u8 for 8 bits and for palettes, CMYK and what else libtiff turns into RGB; f32 of 0 ... 255 for
+// 16 bits, f32 as they stand for floats. One page; turned as its orientation says.
+void decodeTiff(std::span<const std::byte> file, Sample& sample);
+// image: C x H x W of u8, RGB 3 or RGBA 4: HEIC, HEIF and AVIF, where libheif is there.
+void decodeHeif(std::span<const std::byte> file, Sample& sample);
 // matrix: the array's shape (rank 1 to 6), u8 stays u8, every other number becomes f32; either byte order, either order
 // of axes.
 void decodeNpy(std::span<const std::byte> file, Sample& sample);

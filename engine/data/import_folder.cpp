@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/data/import_images.h"
+#include "engine/data/sample_files.h"
 #include "engine/data/text.h"
 
 namespace loom {
@@ -40,11 +41,9 @@ std::string endingOf(const fs::path& path) {
 }
 
 std::string_view kindOf(const fs::path& path) {
-  const std::string ending = endingOf(path);
-  if (ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp") return "image";
-  if (ending == ".wav" || ending == ".flac" || ending == ".ogg") return "sound";
-  if (ending == ".npy") return "array";
-  return {};
+  const SampleEnding* const known = sampleEndingOf(path.native());
+  if (!known) return {};
+  return known->kind == SampleFileKind::picture ? "image" : known->kind == SampleFileKind::sound ? "sound" : "array";
 }
 
 std::vector<fs::directory_entry> sorted(const fs::path& folder) {

@@ -85,6 +85,12 @@ std::string_view kindByContent(std::string_view start) {
     if (start.substr(8, 4) == "WAVE") return "a WAV sound";
     if (start.substr(8, 4) == "WEBP") return "a WebP image";
   }
+  if (start.size() >= 12 && start.substr(4, 4) == "ftyp") {
+    const std::string_view brand = start.substr(8, 4);
+    if (brand == "avif" || brand == "avis") return "an AVIF image";
+    for (const std::string_view known : {"heic"sv, "heix"sv, "hevc"sv, "heim"sv, "heis"sv, "mif1"sv, "msf1"sv})
+      if (brand == known) return "a HEIF image";
+  }
   for (const Kind& kind : kinds) {
     if (start.substr(0, kind.begin.size()) == kind.begin) return kind.name;
   }

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <array>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/data/import_images.h"
+#include "engine/data/sample_files.h"
 
 namespace loom {
 namespace {
@@ -21,11 +21,7 @@ std::filesystem::path makeFolderOfOurs() {
 }  // namespace
 
 bool isSampleFile(const std::filesystem::path& file) {
-  constexpr std::array kEndings{".png", ".jpg", ".jpeg", ".bmp", ".npy", ".wav", ".flac", ".ogg"};
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+  return sampleEndingOf(file.native()) != nullptr;
 }
 
 FilesToPredict::FilesToPredict(const std::vector<std::filesystem::path>& files, const std::string& variable)

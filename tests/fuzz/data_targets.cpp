@@ -57,6 +57,15 @@ LOOM_FUZZ(jpeg) {
 LOOM_FUZZ(bmp) {
   decode(bytes, decodeBmp);
 }
+LOOM_FUZZ(webp) {
+  decode(bytes, decodeWebp);
+}
+LOOM_FUZZ(gif) {
+  decode(bytes, decodeGif);
+}
+LOOM_FUZZ(tiff) {
+  decode(bytes, decodeTiff);
+}
 LOOM_FUZZ(wav) {
   decode(bytes, decodeSound);
 }

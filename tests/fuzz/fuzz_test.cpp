@@ -2,7 +2,9 @@
 // A target that crashes ends the test; run libFuzzer (README.md) to search further.
 #include "tests/fuzz/fuzz.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -90,6 +92,26 @@ std::string mutated(const std::vector<std::string>& corpus, std::mt19937_64& ran
   return text;
 }
 
+// What ends the process leaves its input in results/fuzz-TARGET.last. One open file: making it anew for each input
+// would wait for the disk each time.
+class LastInput {
+ public:
+  explicit LastInput(const std::string& target) {
+    const fs::path file = fs::path(GRADLOOM_BINARY_DIR) / "results" / ("fuzz-" + target + ".last");
+    m_file = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  }
+  ~LastInput() { ::close(m_file); }
+  LastInput(const LastInput&) = delete;
+  LastInput& operator=(const LastInput&) = delete;
+  void keep(const std::string& input) const {
+    ASSERT_EQ(::pwrite(m_file, input.data(), input.size(), 0), static_cast<ssize_t>(input.size()));
+    ASSERT_EQ(::ftruncate(m_file, static_cast<off_t>(input.size())), 0);
+  }
+
+ private:
+  int m_file;
+};
+
 class Fuzz : public testing::TestWithParam<Target> {};
 
 TEST_P(Fuzz, SurvivesItsCorpusAndItsMutations) {
@@ -98,11 +120,10 @@ TEST_P(Fuzz, SurvivesItsCorpusAndItsMutations) {
   for (const std::string& input : corpus) GetParam().run(input);
   GetParam().run({});
   std::mt19937_64 random(20261122);
+  const LastInput last(GetParam().name);
   for (int i = 0; i < 1500; ++i) {
     const std::string input = mutated(corpus, random);
-    // What ends the process leaves its input here.
-    const fs::path last = fs::path(GRADLOOM_BINARY_DIR) / "results" / ("fuzz-" + GetParam().name + ".last");
-    std::ofstream(last, std::ios::binary).write(input.data(), static_cast<std::streamsize>(input.size()));
+    last.keep(input);
     GetParam().run(input);
   }
 }

@@ -182,7 +182,7 @@ void MnistIdeTest::lenetDrawnFedAndTrainedByClicks() {
   auto* epochs = qobject_cast<QLineEdit*>(QApplication::focusWidget());
   QVERIFY(epochs);
   epochs->selectAll();
-  type("3");
+  type("1");
   m_window->go({.page = "settings", .field = "training.optimizer.learning_rate"});
   settle();
   auto* rate = qobject_cast<QLineEdit*>(QApplication::focusWidget());
@@ -214,8 +214,8 @@ void MnistIdeTest::lenetDrawnFedAndTrainedByClicks() {
   QVERIFY2(run().state == RunState::finished, qPrintable(run().message));
   QCOMPARE(run().step, run().stepsTotal);
   QCOMPARE(static_cast<std::int64_t>(m_workspace->store().points(run().id, series::kLoss).size()), run().stepsTotal);
-  qInfo("accuracy on the 10,000 test digits after 3 epochs: %.4f", run().best);
-  QVERIFY2(run().best >= 0.988, qPrintable(QString::number(run().best)));
+  qInfo("accuracy on the 10,000 test digits after an epoch: %.4f", run().best);
+  QVERIFY2(run().best >= 0.975, qPrintable(QString::number(run().best)));
   m_window.reset();
   m_workspace.reset();
 }

@@ -16,6 +16,7 @@
 #include "app/row_form.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/data/sample_files.h"
 #include "launcher/store/run_store.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
@@ -199,10 +200,12 @@ QString RunPrediction::chosenWeights() const {
 }
 
 void RunPrediction::chooseFiles() {
+  QStringList patterns{QStringLiteral("*.csv")};
+  for (const SampleEnding& known : sampleEndings())
+    patterns += "*" + QString::fromUtf8(known.ending.data(), static_cast<int>(known.ending.size()));
   const QStringList files = QFileDialog::getOpenFileNames(
       this, tr("Predict"), {},
-      tr("Pictures, sounds, tables (*.png *.jpg *.jpeg *.bmp *.wav *.flac *.ogg *.npy *.csv)") + ";;" +
-          tr("All files (*)"));
+      tr("Pictures, sounds, tables (%1)").arg(patterns.join(' ')) + ";;" + tr("All files (*)"));
   if (!files.isEmpty()) predict(files);
 }
 

@@ -175,7 +175,8 @@ __device__ __forceinline__ void deliverTo(float* to, Few<float, kCount> numbers,
   *reinterpret_cast<Few<float, kCount>*>(to) = numbers;
 }
 
-__global__ void __launch_bounds__(kPieceThreads) deliverAll(DeliverAllArguments a) {
+// Four blocks a multiprocessor: without the number ptxas settles for 48 registers and spills two.
+__global__ void __launch_bounds__(kPieceThreads, 4) deliverAll(DeliverAllArguments a) {
   DeliveryWords words = *a.words;
   if (a.guard != nullptr) words.scale += *a.guard;
   const Piece piece = a.pieces[blockIdx.x];

@@ -8,6 +8,7 @@
 #include "engine/data/cell_number.h"
 #include "engine/data/columns/date.h"
 #include "engine/data/csv_cells.h"
+#include "engine/data/sample_files.h"
 
 namespace loom {
 namespace {
@@ -66,14 +67,6 @@ bool isBlankText(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-bool endsAs(std::string_view text, std::initializer_list<std::string_view> endings) {
-  const auto dot = text.rfind('.');
-  if (dot == std::string_view::npos || text.size() - dot > 6) return false;
-  std::string ending(text.substr(dot + 1));
-  for (char& c : ending) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-  return std::find(endings.begin(), endings.end(), ending) != endings.end();
-}
-
 void list(std::vector<CellPlace>& places, std::int64_t row, std::int64_t line, std::string_view text) {
   if (places.size() < kListedCells) places.push_back({row, line, std::string(text.substr(0, 200))});
 }
@@ -96,7 +89,9 @@ void countWord(const TableReading& reading, ColumnCounts& column, std::string_vi
   }
   column.dates += isDate;
   if (!isDate) list(column.noDateAt, row, line, text);
-  const bool picture = endsAs(text, {"png", "jpg", "jpeg", "bmp"}), sound = endsAs(text, {"wav", "flac", "ogg"});
+  const SampleEnding* const file = sampleEndingOf(text);
+  const bool picture = file && file->kind == SampleFileKind::picture,
+             sound = file && file->kind == SampleFileKind::sound;
   column.pictures += picture;
   column.sounds += sound;
   if (picture || sound) {

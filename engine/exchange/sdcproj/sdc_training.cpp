@@ -10,6 +10,7 @@
 #include "engine/base/words.h"
 #include "engine/catalogue/text.h"
 #include "engine/data/csv_header.h"
+#include "engine/data/sample_files.h"
 #include "engine/exchange/sdcproj/sdc_drawing.h"
 #include "engine/exchange/sdcproj/sdc_solver.h"
 #include "engine/optimizers/optimizer.h"
@@ -93,9 +94,8 @@ class TrainingReader {
           splitList(std::string_view(head).substr(consumed, head.find_first_of("\r\n", consumed) - consumed));
       for (const CsvVariable& variable : header.variables) {
         if (variable.indexed || variable.columns.empty() || variable.columns[0] >= cells.size()) continue;
-        const std::string ending = folded(std::filesystem::path(cells[variable.columns[0]]).extension().string());
-        for (const char* image : {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff"})
-          if (ending == image) found.push_back(variable.name);
+        const SampleEnding* const ending = sampleEndingOf(cells[variable.columns[0]]);
+        if (ending && ending->kind == SampleFileKind::picture) found.push_back(variable.name);
       }
     } catch (const Error&) {
       return m_parts.images;  // what is wrong with it is told when it is opened

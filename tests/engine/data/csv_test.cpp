@@ -136,13 +136,13 @@ TEST_F(Csv, TellsFaultsOfRowsWithLineColumnAndRemedy) {
   folder.write("a.csv", "1,2\n3,4\n");
   folder.write("b.csv", "1,2,3\n");
   folder.write("c.npy", "no array");
-  folder.write("d.gif", "GIF89a");
+  folder.write("d.psd", "8BPS");
   EXPECT_THAT(errorOf("x,y\na.csv,2\nb.csv,3\n"),
               HasSubstr("'b.csv' has the shape 1×3, but the first row has 2×2, and only the first extent may differ"));
   EXPECT_THAT(errorOf("x,y\na.csv,2\n7,3\n"), HasSubstr("the cell is the number '7', but the rows before name files"));
   EXPECT_THAT(errorOf("x,y\n7,2\n./a.csv,3\n"), HasSubstr("let all cells of a column be files, or all numbers"));
   EXPECT_THAT(errorOf("x,y\nc.npy,2\n"), HasSubstr("its name ends in .npy: a NumPy array is needed"));
-  EXPECT_THAT(errorOf("x,y\nd.gif,2\n"), HasSubstr("the name ends in '.gif', but files of samples end in .png"));
+  EXPECT_THAT(errorOf("x,y\nd.psd,2\n"), HasSubstr("the name ends in '.psd', but files of samples end in .png"));
 }
 
 // The first fault of the file is told, whatever thread meets which one first.
