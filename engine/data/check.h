@@ -29,7 +29,7 @@ enum class FaultKind {
   label,           // not an integer, negative, or beyond the number of classes
   duplicate,       // the same sample twice
   sharedSample,    // stands in the other dataset too
-  constantColumn,  // one value everywhere: teaches nothing
+  constantColumn,  // one value everywhere, or values that float32 does not tell apart
   imbalance,       // classes of very different size, or without a sample
   blankLine,
   loneClass,     // stands in one of training and validation set alone

@@ -154,10 +154,32 @@ void groupTextColumns(CheckedRows& all) {
   }
 }
 
+// float32 has 24 bits: seconds since 1970 lie 128 s apart in it.
+void reportPrecision(CheckedRows& all, const NumberColumn& column) {
+  constexpr double kFew = 4096;
+  const float largest = std::max(std::abs(column.low), std::abs(column.high));
+  const double apart = std::nextafter(largest, std::numeric_limits<float>::infinity()) - static_cast<double>(largest);
+  const double steps = (static_cast<double>(column.high) - column.low) / apart;
+  // Whole numbers that float32 holds exactly lose nothing.
+  if (steps >= kFew || apart <= 1) return;
+  all.add({.kind = FaultKind::constantColumn,
+           .severity = FaultSeverity::warning,
+           .line = 1,
+           .column = column.header,
+           .found = fmt::format(
+               "float32 tells its numbers apart by {:g} only: from {:.10g} to {:.10g} there are {:.0f} steps", apart,
+               column.low, column.high, steps),
+           .wanted = "what lies closer together becomes the same number",
+           .remedy = "add the step Standardise to the column, which is computed before, or subtract the first value"});
+}
+
 void reportConstants(CheckedRows& all) {
   if (all.report.rows < 2) return;
   for (const NumberColumn& column : all.numbers) {
-    if (column.low != column.high) continue;
+    if (column.low != column.high) {
+      reportPrecision(all, column);
+      continue;
+    }
     all.add({.kind = FaultKind::constantColumn,
              .severity = FaultSeverity::warning,
              .line = 1,

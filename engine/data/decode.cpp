@@ -88,6 +88,9 @@ void decodeBytes(std::span<const std::byte> file, std::string_view extension, Sa
   const std::string ending = lowered(extension);
   const SampleEnding* const known = sampleEndingOf(ending);
   const auto wrongKind = [&](std::string_view wanted) {
+    if (content == "a pointer of Git LFS")
+      throw DecodeError("this is a pointer of Git LFS, not the file itself", fmt::format("{} is needed", wanted),
+                        "run git lfs pull in its folder");
     throw DecodeError(file.empty() ? "the file is empty"
                                    : fmt::format("the file is {}", content.empty() ? "of an unknown kind" : content),
                       fmt::format("its name ends in {}: {} is needed", ending, wanted),

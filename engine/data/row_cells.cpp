@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/base/hash.h"
+#include "engine/data/near_name.h"
 #include "engine/data/numbers.h"
 #include "engine/data/row_place.h"
 #include "engine/data/text.h"
@@ -107,6 +108,9 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     const bool looksLikeText = text.find('.') == std::string::npos && text.find('/') == std::string::npos;
+    if (const std::string near = looksLikeText ? std::string() : nearName(path); !near.empty())
+      return fail(place.fault(FaultKind::missingFile, fmt::format("there is no file {}", quotedText(path.string())),
+                              near, "write the file's name as the folder has it"));
     return fail(
         place.fault(FaultKind::missingFile,
                     looksLikeText ? fmt::format("{} is neither a number nor a file that is there", toldText(cell))

@@ -80,6 +80,7 @@ std::string_view kindByContent(std::string_view start) {
       {"\x7f\x45LF"sv, "a program"},
       {"<!DOCTYPE"sv, "an HTML page"},
       {"<html"sv, "an HTML page"},
+      {"version https://git-lfs.github.com/"sv, "a pointer of Git LFS"},
   };
   if (start.size() >= 12 && start.substr(0, 4) == "RIFF") {
     if (start.substr(8, 4) == "WAVE") return "a WAV sound";

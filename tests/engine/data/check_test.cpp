@@ -13,6 +13,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 class Check : public testing::Test {
@@ -177,6 +178,28 @@ TEST_F(Check, HoldsLabelsAgainstTheNetwork) {
   for (int i = 0; i < 50; ++i) text += fmt::format("{},{}\n", i, i == 7 ? 1 : 0);
   EXPECT_THAT(messages(check(text), FaultKind::imbalance),
               ElementsAre(HasSubstr("the largest class has 49 samples, the smallest 1")));
+}
+
+TEST_F(Check, TellsWhatFloat32DoesNotTellApart) {
+  std::string seconds = "time,small,y:label\n", whole = "count,small,y:label\n";
+  for (int i = 0; i < 40; ++i) {
+    seconds += fmt::format("{},{},{}\n", 1700000000 + 60 * i, i % 5 / 10.0, i % 2);
+    whole += fmt::format("{},{},{}\n", 16000000 + i, i % 5 / 10.0, i % 2);
+  }
+  EXPECT_THAT(messages(check(seconds), FaultKind::constantColumn),
+              ElementsAre(HasSubstr("column time: float32 tells its numbers apart by 128 only: from 1700000000 to "
+                                    "1700002304 there are 18 steps")));
+  EXPECT_THAT(messages(check(whole), FaultKind::constantColumn), IsEmpty());
+}
+
+TEST_F(Check, NamesTheFileThatIsMeant) {
+  folder.write("img/CAFE.PNG", "x");
+  folder.write("img/caf\x65\xcc\x81.png", "x");
+  const CheckReport report = check("x:image,y\nimg/cafe.png,0\nimg/caf\xc3\xa9.png,1\nimg/tea.png,0\n");
+  EXPECT_THAT(messages(report, FaultKind::missingFile),
+              ElementsAre(HasSubstr("there is 'CAFE.PNG', in other letter case"),
+                          HasSubstr("whose accents are written otherwise (Unicode NFC and NFD)"),
+                          HasSubstr("paths begin at the folder of the CSV")));
 }
 
 // A table of separate columns: one finding for all of them, without labels and what is to be predicted.

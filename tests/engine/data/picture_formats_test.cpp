@@ -151,6 +151,14 @@ TEST(PictureFormats, CutFilesAreRefused) {
   }
 }
 
+TEST(PictureFormats, APointerOfGitLfsIsToldAsOne) {
+  const std::string_view text = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  Sample sample;
+  EXPECT_EQ(
+      messageOf([&] { decodeBytes(std::as_bytes(std::span(text)), ".png", sample); }),
+      "this is a pointer of Git LFS, not the file itself, but a PNG image is needed; run git lfs pull in its folder");
+}
+
 TEST(PictureFormats, EndingsAreKnownInAnyLetters) {
   ASSERT_NE(sampleEndingOf("a/IMG_1.HEIC"), nullptr);
   EXPECT_EQ(sampleEndingOf("a/IMG_1.HEIC")->kind, SampleFileKind::picture);
