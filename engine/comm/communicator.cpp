@@ -12,6 +12,13 @@ const char* CollectiveActivity::lasting(const std::string& text) {
   return m_texts.insert(text).first->c_str();
 }
 
+void Communicator::exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from, int tag) {
+  // In every circle of ranks somebody sends to a lower one, and that one receives first.
+  if (rank() < to) send(sent, to, tag);
+  receive(received, from, tag);
+  if (rank() >= to) send(sent, to, tag);
+}
+
 namespace {
 
 void copy(std::span<const std::byte> from, std::span<std::byte> to) {

@@ -15,6 +15,8 @@
 
 namespace loom {
 
+class HostReduction;
+
 // What this process does now, for whoever watches over it from another thread. Texts are literals, or kept here by
 // lasting().
 struct CollectiveActivity {
@@ -42,7 +44,7 @@ class Communicator {
   // Ranks of one color form a group, in the order of `key`.
   virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
 
-  virtual void allReduce(std::span<float> data) = 0;  // sums over ranks, in place
+  virtual void allReduce(std::span<float> data) = 0;  // sums over ranks, in place, as the library sees fit
   // `data` is size() parts of part.size() each; part r of the sum goes to rank r.
   virtual void reduceScatter(std::span<const float> data, std::span<float> part) = 0;
   virtual void allGather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
@@ -51,6 +53,12 @@ class Communicator {
   virtual void broadcast(std::span<std::byte> data, int root) = 0;
   virtual void send(std::span<const std::byte> data, int to, int tag) = 0;
   virtual void receive(std::span<std::byte> data, int from, int tag) = 0;
+  // Sends and receives at the same time, so that ranks may do so in a ring or in pairs; by itself one after the other,
+  // in an order that cannot lock.
+  virtual void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from, int tag);
+  // Sums through memory that ranks of a host share (reductions/host_reduction.h), for as long as this; null: there is
+  // none.
+  virtual HostReduction* onHost() { return nullptr; }
 
   // Ends the job on every rank; this process too, where there are others.
   virtual void abort(int exitCode) = 0;

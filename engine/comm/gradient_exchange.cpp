@@ -2,8 +2,33 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace loom {
+namespace {
+
+// Where nobody chose: one for each wire, as large as its largest bucket.
+void addAutomatic(Communicator& communicator, std::vector<GradientExchange::Bucket>& buckets) {
+  std::map<Wire, std::size_t> most;
+  for (const GradientExchange::Bucket& bucket : buckets)
+    if (!bucket.reduction) most[bucket.wire] = std::max(most[bucket.wire], bucket.floats());
+  for (const auto& [wire, floats] : most) {
+    const std::shared_ptr<Reduction> reduction =
+        reductionOf({}, wire, false)
+            .make(communicator,
+                  {.ranks = communicator.size(), .floats = floats, .wire = wire, .shards = communicator.size()});
+    for (GradientExchange::Bucket& bucket : buckets)
+      if (!bucket.reduction && bucket.wire == wire) bucket.reduction = reduction;
+  }
+}
+
+}  // namespace
+
+std::size_t GradientExchange::Bucket::floats() const {
+  std::size_t count = 0;
+  for (const std::span<float>& tensor : tensors) count += tensor.size();
+  return count;
+}
 
 GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucket> buckets, Trace* trace,
                                    Streams streams)
@@ -11,16 +36,16 @@ GradientExchange::GradientExchange(Communicator& communicator, std::vector<Bucke
       m_sumsOnStreams(streams.sums),
       m_buckets(std::move(buckets)),
       m_trace(trace),
-      m_posted(std::make_unique<std::atomic<std::uint32_t>[]>(m_buckets.size())) {
+      m_posted(std::make_unique<std::atomic<std::uint32_t>[]>(m_buckets.size())),
+      m_least(std::make_unique<std::atomic<double>[]>(m_buckets.size())) {
   addGroup("data", communicator.split(0, communicator.rank()), std::move(streams.ranks));
+  addAutomatic(communicator, m_buckets);
   std::size_t joined = 0;
   for (std::size_t i = 0; i < m_buckets.size(); ++i) {
-    std::size_t floats = 0;
-    for (const std::span<float>& tensor : m_buckets[i].tensors) floats += tensor.size();
-    if (m_buckets[i].tensors.size() > 1) joined = std::max(joined, floats);
-    m_reductions.push_back(std::make_unique<WireReduction>(communicator, m_buckets[i].wire, floats));
+    if (m_buckets[i].tensors.size() > 1) joined = std::max(joined, m_buckets[i].floats());
     m_subjects.push_back(communicator.activity().lasting(m_buckets[i].label));
     m_posted[i].store(0, std::memory_order_relaxed);
+    m_least[i].store(0, std::memory_order_relaxed);
   }
   m_joined.resize(joined);
   if (!m_buckets.empty()) m_thread = std::thread([this] { work(); });
@@ -109,21 +134,24 @@ void GradientExchange::exchange(std::size_t index) {
   std::size_t floats = 0;
   if (bucket.tensors.size() == 1) {
     floats = bucket.tensors[0].size();
-    m_reductions[index]->run(bucket.tensors[0]);
+    bucket.reduction->finish(bucket.tensors[0]);
   } else {
     for (const std::span<float>& tensor : bucket.tensors) {
       std::memcpy(m_joined.data() + floats, tensor.data(), tensor.size_bytes());
       floats += tensor.size();
     }
-    m_reductions[index]->run(std::span(m_joined).first(floats));
+    bucket.reduction->finish(std::span(m_joined).first(floats));
     floats = 0;
     for (const std::span<float>& tensor : bucket.tensors) {
       std::memcpy(tensor.data(), m_joined.data() + floats, tensor.size_bytes());
       floats += tensor.size();
     }
   }
+  const auto end = Trace::Clock::now();
+  const double taken = std::chrono::duration<double>(end - begin).count(), least = leastSeconds(index);
+  if (least == 0 || taken < least) m_least[index].store(taken, std::memory_order_relaxed);
   if (m_trace && !m_trace->full())
-    m_trace->add(Trace::Lane::communication, "all-reduce", m_subjects[index], begin, Trace::Clock::now(),
+    m_trace->add(Trace::Lane::communication, "all-reduce", m_subjects[index], begin, end,
                  static_cast<std::int64_t>(floats * (bucket.wire == Wire::f32 ? 4 : 2)));
 }
 

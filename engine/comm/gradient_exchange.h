@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/comm/rank_group.h"
-#include "engine/comm/wire.h"
+#include "engine/comm/reductions/reduction.h"
 
 namespace loom {
 
@@ -26,6 +26,10 @@ class GradientExchange final : public Collectives {
     // Where the gradients stand in another machine's memory: post() brings them into `tensors`, wait() takes the sums
     // back, both on the thread that calls. Null: `tensors` are theirs.
     std::function<void()> fetch = nullptr, deliver = nullptr;
+    // How it is added up, made over the same communicator for at least as many numbers; several buckets may have one.
+    // Null: what is automatic for the wire.
+    std::shared_ptr<Reduction> reduction = nullptr;
+    std::size_t floats() const;
   };
   // The same ranks for their devices' streams, and whether gradients are summed there: `buckets` then has none of them.
   struct Streams {
@@ -50,6 +54,9 @@ class GradientExchange final : public Collectives {
   // All buckets of the step have been exchanged; the next step may post. Throws what the thread met.
   void wait();
   std::size_t buckets() const { return m_buckets.size(); }
+  // The shortest time in which this bucket was added up so far, in seconds: the one in which nobody was waited for. 0
+  // before the first.
+  double leastSeconds(std::size_t bucket) const { return m_least[bucket].load(std::memory_order_relaxed); }
 
  private:
   void work();
@@ -65,9 +72,9 @@ class GradientExchange final : public Collectives {
   std::vector<Bucket> m_buckets;
   std::vector<const char*> m_subjects;  // their labels, lasting
   std::vector<float> m_joined;
-  std::vector<std::unique_ptr<WireReduction>> m_reductions;  // by bucket
   Trace* m_trace;
   std::unique_ptr<std::atomic<std::uint32_t>[]> m_posted;  // by bucket: the step for which it was
+  std::unique_ptr<std::atomic<double>[]> m_least;          // by bucket
   std::atomic<std::uint32_t> m_signal{0};                  // changes with every post
   std::atomic<std::uint32_t> m_finished{0};                // steps whose buckets are all through
   std::uint32_t m_step = 1;                                // the poster's

@@ -10,8 +10,8 @@
 #include "engine/base/error.h"
 #include "engine/base/module.h"
 #include "engine/base/waiting.h"
-#include "engine/comm/host_reduction.h"
 #include "engine/comm/mpi_functions.h"
+#include "engine/comm/reductions/host_reduction.h"
 
 namespace loom {
 namespace {
@@ -85,7 +85,6 @@ class MpiCommunicator final : public Communicator {
   void shareMemory() { m_onHost = HostReduction::make(*this); }
 
   void allReduce(std::span<float> data) override {
-    if (m_onHost && data.size() >= kLeastShared) return m_onHost->run(data);
     while (!data.empty()) {  // counts are ints
       const auto part = data.first(std::min<std::size_t>(data.size(), kMost / sizeof(float)));
       run("all-reduce", [&](LoomMpiRequest* request) {
@@ -133,6 +132,17 @@ class MpiCommunicator final : public Communicator {
       return calls().receive(m_group, data.data(), count(data.size()), from, tag, request);
     });
   }
+  void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from, int tag) override {
+    run(
+        "send and receive",
+        [&](LoomMpiRequest* request) {
+          return calls().receive(m_group, received.data(), count(received.size()), from, tag, request);
+        },
+        [&](LoomMpiRequest* request) {
+          return calls().send(m_group, sent.data(), count(sent.size()), to, tag, request);
+        });
+  }
+  HostReduction* onHost() override { return m_onHost.get(); }
   void abort(int exitCode) override {
     calls().abort(m_group, exitCode);
     std::_Exit(exitCode);
@@ -140,7 +150,6 @@ class MpiCommunicator final : public Communicator {
 
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes of one call
-  static constexpr std::size_t kLeastShared = 2048;  // floats: below it, meeting twice costs more than a message
 
   const LoomMpiFunctions& calls() const { return *m_library->functions; }
 
@@ -154,17 +163,19 @@ class MpiCommunicator final : public Communicator {
       throwError(ErrorCode::internal, "{}: {} ranks with {} each make no {}", what, m_size, part, whole);
   }
 
-  template <class Begin>
-  void run(const char* what, const Begin& begin) {
+  // What is begun together is waited for together.
+  template <class... Begin>
+  void run(const char* what, const Begin&... begin) {
     CollectiveActivity& activity = *m_activity;
     activity.operation.store(what, std::memory_order_relaxed);
     activity.entered.fetch_add(1, std::memory_order_release);
-    LoomMpiRequest request{};
+    LoomMpiRequest requests[sizeof...(begin)]{};
     {
       const std::lock_guard lock(m_library->mutex);
-      m_library->check(begin(&request), what);
+      LoomMpiRequest* request = requests;
+      (m_library->check(begin(request++), what), ...);
     }
-    finish(request, what);
+    for (LoomMpiRequest& request : requests) finish(request, what);
     activity.left.fetch_add(1, std::memory_order_release);
     activity.progress.fetch_add(1, std::memory_order_relaxed);
   }

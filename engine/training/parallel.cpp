@@ -17,18 +17,16 @@ Parallel::Parallel(Communicator& communicator, const TrainSettings& settings, Tr
   if (deterministic) {
     if (logical == 0) logical = kDeterministicShards;
     passes = 1;
-    if (settings.wire != Wire::f32)
-      throwError(
-          ErrorCode::badProject,
-          "training: a deterministic run has the same bits on any number of ranks, which the wire {} cannot carry; set "
-          "wire to f32",
-          toString(settings.wire));
   }
   if (logical == 0) logical = ranks();
   if (logical < ranks())
     throwError(ErrorCode::badProject,
                "training: {} {} cannot be shared by {} ranks; start at most {} ranks, or set virtual_ranks to {}",
                logical, deterministic ? "shards of a deterministic step" : "virtual ranks", ranks(), logical, ranks());
+  // Virtual ranks stand for a run on as many.
+  for (const int count : {ranks(), static_cast<int>(std::max<std::int64_t>(settings.virtualRanks, 1))})
+    if (const auto refusal = refusalOf(settings.reduction, count, settings.wire, deterministic))
+      throwError(ErrorCode::badProject, "training: {}", refusal->text);
   if (settings.statistics == BatchStatistics::synchronised && (logical > ranks() || passes > 1))
     throwError(ErrorCode::badProject,
                "training: synchronised batch statistics need all samples of a step at once, but {} {} compute one "

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "engine/comm/communicator.h"
-#include "engine/comm/wire.h"
 #include "engine/passes/passes.h"
 #include "engine/training/settings.h"
 

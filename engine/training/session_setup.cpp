@@ -402,6 +402,7 @@ void TrainingSession::tellPlan() {
                        {"operations", plan.contains("operations") ? plan["operations"].size() : 0},
                        {"reorders", plan.value("reorders", Json())},
                        {"recomputed", plan.value("recomputed", Json())},
+                       {"exchange", update->exchange()},
                        {"arena_bytes", plan.value("arena_bytes", Json())}});
   }
   tell("plan", {{"updates", std::move(updates)}});

@@ -11,6 +11,8 @@
 namespace loom {
 namespace {
 
+constexpr int kExchangesMeasured = 8;  // steps of an attempt behind which it is told what the exchange takes
+
 constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over several ranks
 
 }  // namespace
@@ -151,6 +153,17 @@ void TrainingSession::makeAlike(const std::vector<int>& apart) {
         {"code", "weights"}});
 }
 
+// What each bucket took beside what it sends and, where a way was chosen by the links, was predicted to take.
+void TrainingSession::tellExchange(std::int64_t step) {
+  Json updates = Json::array();
+  for (const auto& update : m_updates)
+    if (Json exchange = update->exchange(); !exchange.is_null()) {
+      exchange["network"] = update->network().name;
+      updates.push_back(std::move(exchange));
+    }
+  if (!updates.empty()) tell("exchange", {{"step", step}, {"updates", std::move(updates)}});
+}
+
 // A step takes from when it was begun, or from when the one before was done, to its figures.
 void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) {
   const Clock::time_point now = Clock::now(), from = std::max(step.began, std::exchange(m_lastTold, now));
@@ -172,6 +185,7 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
     fields["trust_ratio_median"] = numberToJson(outcome.ratios->median);
   }
   tell("step", fields);
+  if (m_parallel.ranks() > 1 && ++m_stepsTold == kExchangesMeasured) tellExchange(step.step);
   if (!step.layers) return;
   Json layers = *step.layers;
   layers["step"] = step.step;

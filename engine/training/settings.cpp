@@ -38,6 +38,7 @@ TrainSettings readSettings(const Json& settings) {
   read.virtualRanks = values.integer("virtual_ranks");
   read.deterministic = values.boolean("deterministic");
   read.wire = wireNamed(values.text("wire"));
+  read.reduction = reductionIn(settings);
   read.fusionBytes = static_cast<std::size_t>(values.real("fusion") * (1 << 20));
   const std::string statistics = values.text("batch_statistics");
   read.statistics = statistics == "synchronised" ? BatchStatistics::synchronised

@@ -7,7 +7,7 @@
 
 #include "engine/base/data_type.h"
 #include "engine/base/json.h"
-#include "engine/comm/wire.h"
+#include "engine/comm/reductions/reduction.h"
 #include "engine/passes/passes.h"
 
 namespace loom {
@@ -32,6 +32,7 @@ struct TrainSettings {
   std::int64_t virtualRanks = 0;  // 0 = as many as there are ranks
   bool deterministic = false;
   Wire wire = Wire::f32;
+  ReductionChoice reduction;
   std::size_t fusionBytes = 0;  // 0 = every gradient by itself
   BatchStatistics statistics = BatchStatistics::perShard;
   std::string startFrom;  // file of weights or folder of a run, as the project names it; empty = random numbers

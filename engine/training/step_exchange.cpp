@@ -1,6 +1,7 @@
 #include "engine/training/step_exchange.h"
 
 #include <algorithm>
+#include <map>
 
 #include "engine/base/error.h"
 
@@ -11,19 +12,6 @@ std::string labelOf(const std::vector<std::string>& names) {
   std::string label = "gradients of " + names.front();
   if (names.size() > 1) label += fmt::format(" to {} ({} tensors)", names.back(), names.size());
   return label;
-}
-
-std::size_t sizeOf(const std::vector<std::span<float>>& tensors) {
-  std::size_t size = 0;
-  for (const std::span<float>& tensor : tensors) size += tensor.size();
-  return size;
-}
-
-void copyFrom(const std::vector<std::span<float>>& tensors, std::span<float> to) {
-  for (const std::span<float>& tensor : tensors) {
-    std::copy(tensor.begin(), tensor.end(), to.begin());
-    to = to.subspan(tensor.size());
-  }
 }
 
 void copyTo(const std::vector<std::span<float>>& tensors, std::span<const float> from) {
@@ -37,59 +25,114 @@ void copyTo(const std::vector<std::span<float>>& tensors, std::span<const float>
 
 StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store,
                            const Options& options)
-    : m_parallel(parallel), m_wire(settings.wire) {
+    : m_parallel(parallel), m_wire(settings.wire), m_choice(settings.reduction) {
+  // What devices sum by themselves is the library's.
+  const bool librarys = m_choice.name == "automatic" || m_choice.name == "library";
   GradientExchange::Streams streams{parallel.streams(), false};
-  streams.sums =
-      streams.ranks && m_wire == Wire::f32 && !parallel.deterministic && options.smallestBatch >= parallel.logical;
-  std::vector<GradientExchange::Bucket> exchanged;
+  streams.sums = streams.ranks && m_wire == Wire::f32 && librarys && !parallel.deterministic &&
+                 options.smallestBatch >= parallel.logical;
   for (std::size_t b = 0; b < options.buckets.size() && !streams.sums; ++b) {
-    const std::vector<std::string>& names = options.buckets[b];
     const bool isOfStates = options.hasStates && b + 1 == options.buckets.size();
-    GradientExchange::Bucket bucket{.label = isOfStates ? "running statistics" : labelOf(names),
-                                    .tensors = {},
-                                    .wire = isOfStates ? Wire::f32 : m_wire};
-    const std::size_t first = m_stored.size();
-    for (const std::string& name : names) {
-      StoredTensor& gradient = store.gradient(name);
-      m_stored.push_back(&gradient);
-      m_wires.push_back(bucket.wire);
-      m_copies.emplace_back(gradient.isHost() ? 0 : static_cast<std::size_t>(gradient.elements()));
-      m_tensors.push_back(gradient.isHost() ? gradient.host() : std::span(m_copies.back()));
-      bucket.tensors.push_back(m_tensors.back());
-    }
-    if (std::any_of(m_stored.begin(), m_stored.end(), [](const StoredTensor* one) { return !one->isHost(); })) {
-      const std::size_t count = names.size();
-      bucket.fetch = [this, first, count] {
-        for (std::size_t i = first; i < first + count; ++i) m_stored[i]->read(m_tensors[i]);
-      };
-      bucket.deliver = [this, first, count] {
-        for (std::size_t i = first; i < first + count; ++i) m_stored[i]->write(m_tensors[i]);
-      };
-    }
-    exchanged.push_back(std::move(bucket));
+    addPart({.wire = isOfStates ? Wire::f32 : m_wire,
+             .label = isOfStates ? "running statistics" : labelOf(options.buckets[b])},
+            options.buckets[b], store);
   }
-  if (parallel.deterministic) {
-    const auto owner = [&parallel](int shard) {
-      int rank = 0;
-      while (shard >= parallel.firstLogical(rank + 1)) ++rank;
-      return rank;
-    };
-    m_sum.resize(sizeOf(m_tensors));
-    m_tree = std::make_unique<TreeSum>(parallel.communicator, parallel.logical, owner, m_sum.size());
-    exchanged.clear();
-  }
-  if (parallel.ranks() > 1)
-    m_gradients = std::make_unique<GradientExchange>(parallel.communicator, std::move(exchanged), parallel.trace,
-                                                     std::move(streams));
+  // What is added behind the last shard has nothing to overlap: one message does.
+  if (rowOf(m_wire).exact && !m_parts.empty())
+    m_parts = {Part{
+        .last = m_tensors.size(), .floats = m_parts.back().begin + m_parts.back().floats, .label = "all gradients"}};
+  makeReductions();
+  if (parallel.ranks() == 1) return;
+  std::vector<GradientExchange::Bucket> buckets;
+  for (const Part& part : m_parts) buckets.push_back(bucketOf(part));
+  m_gradients =
+      std::make_unique<GradientExchange>(parallel.communicator, std::move(buckets), parallel.trace, std::move(streams));
 }
 
-void StepExchange::fetch() {
-  for (std::size_t i = 0; i < m_stored.size(); ++i)
+const ReductionDefinition& StepExchange::rowOf(Wire wire) const {
+  return reductionOf(m_choice, wire, m_parallel.deterministic);
+}
+
+ReductionShape StepExchange::shapeOf(Wire wire, std::size_t floats) const {
+  return {.ranks = m_parallel.ranks(),
+          .floats = floats,
+          .wire = wire,
+          .shards = m_parallel.logical,
+          .values = m_choice.values};
+}
+
+void StepExchange::addPart(Part part, const std::vector<std::string>& names, ParameterStore& store) {
+  part.first = m_stored.size();
+  part.begin = m_parts.empty() ? 0 : m_parts.back().begin + m_parts.back().floats;
+  for (const std::string& name : names) {
+    StoredTensor& gradient = store.gradient(name);
+    m_stored.push_back(&gradient);
+    m_copies.emplace_back(gradient.isHost() ? 0 : static_cast<std::size_t>(gradient.elements()));
+    m_tensors.push_back(gradient.isHost() ? gradient.host() : std::span(m_copies.back()));
+    part.floats += m_tensors.back().size();
+  }
+  part.last = m_stored.size();
+  m_parts.push_back(std::move(part));
+}
+
+// One for each wire, as large as its largest part. What a 16-bit exchange leaves in 32 bits (running statistics) goes
+// the way that is automatic there.
+void StepExchange::makeReductions() {
+  std::map<Wire, std::size_t> most;
+  for (const Part& part : m_parts) most[part.wire] = std::max(most[part.wire], part.floats);
+  for (const auto& [wire, floats] : most) {
+    const std::shared_ptr<Reduction> made = rowOf(wire).make(m_parallel.communicator, shapeOf(wire, floats));
+    m_addsShards |= made->addsShards();
+    for (Part& part : m_parts)
+      if (part.wire == wire) part.reduction = made;
+  }
+}
+
+Json StepExchange::describe() const {
+  if (!m_gradients || m_parts.empty()) return nullptr;
+  Json buckets = Json::array();
+  std::int64_t steps = 0, bytes = 0;
+  for (std::size_t i = 0; i < m_parts.size(); ++i) {
+    const Part& part = m_parts[i];
+    const auto chosen = part.reduction->chosenFor(part.floats);
+    const ReductionDefinition& row = chosen ? *findReduction(chosen->name) : rowOf(part.wire);
+    const ReductionCost cost = costOf(row, shapeOf(part.wire, part.floats));
+    steps += cost.steps, bytes += cost.bytes;
+    Json bucket = {{"label", part.label}, {"numbers", part.floats}, {"reduction", row.entry.id},
+                   {"steps", cost.steps}, {"bytes", cost.bytes},    {"total_bytes", cost.total}};
+    if (chosen) bucket["predicted_ms"] = chosen->seconds * 1e3;
+    if (const double least = m_gradients->leastSeconds(i); least > 0) bucket["least_ms"] = least * 1e3;
+    buckets.push_back(std::move(bucket));
+  }
+  return {{"reduction", rowOf(m_wire).entry.id},
+          {"wire", toString(m_wire)},
+          {"steps", steps},
+          {"bytes", bytes},
+          {"buckets", std::move(buckets)}};
+}
+
+GradientExchange::Bucket StepExchange::bucketOf(const Part& part) {
+  GradientExchange::Bucket bucket{.label = part.label, .tensors = {}, .wire = part.wire};
+  bucket.reduction = part.reduction;
+  bucket.tensors.assign(m_tensors.begin() + static_cast<std::ptrdiff_t>(part.first),
+                        m_tensors.begin() + static_cast<std::ptrdiff_t>(part.last));
+  const auto isFar = [](const std::vector<float>& copy) { return !copy.empty(); };
+  const auto copies = m_copies.begin();
+  if (std::any_of(copies + static_cast<std::ptrdiff_t>(part.first), copies + static_cast<std::ptrdiff_t>(part.last),
+                  isFar)) {
+    bucket.fetch = [this, first = part.first, last = part.last] { fetch(first, last); };
+    bucket.deliver = [this, first = part.first, last = part.last] { deliver(first, last); };
+  }
+  return bucket;
+}
+
+void StepExchange::fetch(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i)
     if (!m_copies[i].empty()) m_stored[i]->read(m_tensors[i]);
 }
 
-void StepExchange::deliver() {
-  for (std::size_t i = 0; i < m_stored.size(); ++i)
+void StepExchange::deliver(std::size_t first, std::size_t last) {
+  for (std::size_t i = first; i < last; ++i)
     if (!m_copies[i].empty()) m_stored[i]->write(m_tensors[i]);
 }
 
@@ -99,12 +142,7 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, con
     options.everywhere = m_parallel.alike(batch);
     compute(k, options);
   };
-  if (m_tree)
-    runTree(told);
-  else if (m_wire != Wire::f32 && m_parallel.logical > m_parallel.ranks())
-    runRounded(shards, told);
-  else
-    runInStore(shards, told);
+  m_addsShards ? runShards(shards, told) : runInStore(shards, told);
 }
 
 void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& compute) {
@@ -118,46 +156,30 @@ void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& c
                  "but a step has {}: choose another batch, or start fewer ranks",
                  m_parallel.ranks(), m_batch);
     for (const std::span<float>& tensor : m_tensors) std::fill(tensor.begin(), tensor.end(), 0.0f);
-    deliver();
+    deliver(0, m_tensors.size());
   }
   m_gradients->postAll();  // everything where there was nothing to compute
   m_gradients->wait();
 }
 
-// Each virtual rank's gradient is rounded as the wire would, the sum is taken in f32 and rounded once more.
-void StepExchange::runRounded(const std::vector<Shard>& shards, const Compute& compute) {
-  m_sum.assign(sizeOf(m_tensors), 0.0f);
+// Each logical rank's gradients go to the reduction by themselves.
+void StepExchange::runShards(const std::vector<Shard>& shards, const Compute& compute) {
+  m_sum.assign(m_parts.back().begin + m_parts.back().floats, 0.0f);
   for (std::size_t k = 0; k < shards.size(); ++k) {
     compute(k, {.accumulate = !shards[k].opens});
     if (!shards[k].closes) continue;
-    fetch();
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < m_tensors.size(); at += m_tensors[i++].size())
-      addRounded(m_wires[i], m_tensors[i], std::span(m_sum).subspan(at, m_tensors[i].size()), m_words);
+    fetch(0, m_tensors.size());
+    for (const Part& part : m_parts)
+      part.reduction->add(shards[k].logical, std::span(m_tensors).subspan(part.first, part.last - part.first),
+                          std::span(m_sum).subspan(part.begin, part.floats));
   }
-  copyTo(m_tensors, m_sum);
   if (!m_gradients)
-    for (std::size_t i = 0; i < m_tensors.size(); ++i) roundTo(m_wires[i], m_tensors[i], m_words);
-  deliver();
+    for (const Part& part : m_parts) part.reduction->finish(std::span(m_sum).subspan(part.begin, part.floats));
+  copyTo(m_tensors, m_sum);
+  deliver(0, m_tensors.size());
   if (!m_gradients) return;
   m_gradients->postAll();
   m_gradients->wait();
-}
-
-void StepExchange::runTree(const Compute& compute) {
-  std::size_t k = 0;
-  const auto has = [this](int shard) {
-    return m_parallel.firstRow(m_batch, shard + 1) > m_parallel.firstRow(m_batch, shard);
-  };
-  const auto leaf = [&](int, std::span<float> to) {
-    compute(k++, {});
-    fetch();
-    copyFrom(m_tensors, to);
-  };
-  m_parallel.communicator.activity().subject.store("all gradients", std::memory_order_relaxed);
-  m_tree->run(has, leaf, m_sum);
-  copyTo(m_tensors, m_sum);
-  deliver();
 }
 
 }  // namespace loom

@@ -1,11 +1,11 @@
 #pragma once
 // One step's gradients and running statistics over all shards, those of other ranks included. Gradients add up in the
-// store over a rank's shards and leave bucket by bucket during the last backward pass; virtual ranks over a 16-bit wire
-// are rounded one by one; deterministic steps are added in a fixed tree. Running statistics of a step are the mean over
-// its shards of what each makes of those before the step, weighted by samples: so they do not depend on which rank
-// computed what. Programs give each shard's part of that mean as a gradient (averageStates()), which travels as the
-// others do but is never rounded; the update puts it in its place. Devices that exchange by themselves sum gradients in
-// f32 where every rank has samples in every step.
+// store over a rank's shards and leave bucket by bucket during the last backward pass, or, where the chosen reduction
+// must see each shard (16-bit wires with virtual ranks, the fixed tree), go to it one by one and leave behind the last.
+// Running statistics of a step are the mean over its shards of what each makes of those before the step, weighted by
+// samples: so they do not depend on which rank computed what. Programs give each shard's part of that mean as a
+// gradient (averageStates()), which travels as the others do but is never rounded; the update puts it in its place.
+// Devices that exchange by themselves sum gradients in f32 where every rank has samples in every step.
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,7 +13,6 @@
 #include "engine/comm/gradient_exchange.h"
 #include "engine/program/backend.h"
 #include "engine/training/parallel.h"
-#include "engine/training/tree_sum.h"
 
 namespace loom {
 
@@ -28,28 +27,44 @@ class StepExchange {
 
   Collectives* collectives() { return m_gradients.get(); }  // null on one rank
 
+  // How gradients are added, and for each bucket what it sends and the least time that it has taken so far; null where
+  // nothing is exchanged by the host.
+  Json describe() const;
+
   // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order.
   using Compute = std::function<void(std::size_t k, StepOptions options)>;
   void run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute);
 
  private:
   void runInStore(const std::vector<Shard>& shards, const Compute& compute);
-  void runRounded(const std::vector<Shard>& shards, const Compute& compute);
-  void runTree(const Compute& compute);
-  const Parallel& m_parallel;
-  Wire m_wire;
+  void runShards(const std::vector<Shard>& shards, const Compute& compute);
+  // Gradients that travel together: tensors [first, last) of m_tensors, numbers from `begin` on of m_sum.
+  struct Part {
+    std::size_t first = 0, last = 0, begin = 0, floats = 0;
+    Wire wire = Wire::f32;
+    std::string label;
+    std::shared_ptr<Reduction> reduction;
+  };
+  void addPart(Part part, const std::vector<std::string>& names, ParameterStore& store);
+  void makeReductions();
+  const ReductionDefinition& rowOf(Wire wire) const;
+  ReductionShape shapeOf(Wire wire, std::size_t floats) const;
+  GradientExchange::Bucket bucketOf(const Part& part);
   // Gradients in the host's memory: the store's own where the machine is the host, else copies, which fetch() and
   // deliver() keep true.
-  void fetch();
-  void deliver();
+  void fetch(std::size_t first, std::size_t last);
+  void deliver(std::size_t first, std::size_t last);
+
+  const Parallel& m_parallel;
+  Wire m_wire;
+  ReductionChoice m_choice;
   std::vector<StoredTensor*> m_stored;
   std::vector<std::vector<float>> m_copies;  // by tensor; empty on the host
   std::vector<std::span<float>> m_tensors;
-  std::vector<Wire> m_wires;  // by tensor
-  std::vector<float> m_sum;   // of gradients beside the store
-  std::vector<std::uint16_t> m_words;
+  std::vector<Part> m_parts;
+  bool m_addsShards = false;
+  std::vector<float> m_sum;  // of a rank's shards, beside the store
   std::unique_ptr<GradientExchange> m_gradients;
-  std::unique_ptr<TreeSum> m_tree;
   std::int64_t m_batch = 0;
 };
 

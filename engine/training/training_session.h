@@ -59,6 +59,7 @@ class TrainingSession {
   [[noreturn]] void refuseStep(const StepBegun& step);
   void makeAlike(const std::vector<int>& apart);
   void tellStep(const StepBegun& step, const Measured& measured);
+  void tellExchange(std::int64_t step);
 
   // training: training_session.cpp
   bool first() const { return m_events != nullptr; }  // rank 0: it reads and writes the run's folder
@@ -93,6 +94,7 @@ class TrainingSession {
   std::unique_ptr<Communicator> m_alone;  // where no communicator was given
   Parallel m_parallel;
   LayerTimes m_layerTimes;
+  int m_stepsTold = 0;  // steps that were told in this attempt
   CompileOptions m_compile;
   ProjectData m_data;
   ParameterStore m_store;

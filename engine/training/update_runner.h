@@ -69,6 +69,8 @@ class UpdateRunner {
   const Network& network() const { return m_parts.network; }
   int index() const { return m_parts.index; }  // among the updates, from 0
   const ParameterUpdate& update() const { return *m_update; }
+  // How its gradients are added over ranks (StepExchange::describe()); null where they are not, or on their devices.
+  Json exchange() const { return m_exchange ? m_exchange->describe() : Json(); }
   const Executable& executable() const { return m_parts.networks.get(m_request); }
   Position::UpdatePlace place() const;
   void setPlace(const Position::UpdatePlace& place);

@@ -72,6 +72,10 @@ class BesideDevice final : public Communicator {
   void broadcast(std::span<std::byte> data, int root) override { progressed().broadcast(data, root); }
   void send(std::span<const std::byte> data, int to, int tag) override { progressed().send(data, to, tag); }
   void receive(std::span<std::byte> data, int from, int tag) override { progressed().receive(data, from, tag); }
+  void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from, int tag) override {
+    progressed().exchange(sent, to, received, from, tag);
+  }
+  HostReduction* onHost() override { return m_inner.onHost(); }
   void abort(int exitCode) override { m_inner.abort(exitCode); }
 
  private:

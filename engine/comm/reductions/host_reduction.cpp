@@ -1,4 +1,4 @@
-#include "engine/comm/host_reduction.h"
+#include "engine/comm/reductions/host_reduction.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,13 +23,6 @@ constexpr std::size_t kChunk = std::size_t{1}
 constexpr std::size_t kLine = 16;      // floats of a cache line: shares begin on one
 constexpr int kSpins = 200;
 
-// Ranks of one machine; network namespaces with names of their own count as machines.
-std::string machine() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  return hostName() + "|" + boot;
-}
-
 struct Places {
   int host = 0, index = 0, hosts = 0;
   bool even = true;  // every host has equally many ranks, and more than one
@@ -50,6 +43,12 @@ Places placesOf(const std::vector<std::string>& machines, std::size_t rank) {
 
 }  // namespace
 
+std::string machineOfRank() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  return hostName() + "|" + boot;
+}
+
 struct HostReduction::Shared {
   alignas(64) std::atomic<std::uint32_t> arrived;
   alignas(64) std::atomic<std::uint32_t> phase;
@@ -57,7 +56,7 @@ struct HostReduction::Shared {
 };
 
 std::unique_ptr<HostReduction> HostReduction::make(Communicator& all) {
-  const Places places = placesOf(allGatherTexts(all, machine()), static_cast<std::size_t>(all.rank()));
+  const Places places = placesOf(allGatherTexts(all, machineOfRank()), static_cast<std::size_t>(all.rank()));
   if (!places.even) return nullptr;
   auto host = all.split(places.host, all.rank());
   auto across = places.hosts > 1 ? all.split(places.index, all.rank()) : nullptr;

@@ -11,6 +11,9 @@
 
 namespace loom {
 
+// Ranks of one machine have one; network namespaces with names of their own count as machines.
+std::string machineOfRank();
+
 class HostReduction {
  public:
   // By all ranks together. Null where hosts have a single rank each or different numbers of them, or where some rank
