@@ -3,8 +3,10 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "app/run_settings.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/network/project.h"
@@ -88,15 +90,36 @@ PlannedRun withSeed(PlannedRun planned, std::int64_t seed) {
   return planned;
 }
 
+namespace {
+
+// What else than the seed a run trains with, defaults written out: a run that says the default is no other one.
+std::string settingsBesideSeed(const Json& flat) {
+  std::string all;
+  std::map<std::string, std::string> sorted;
+  for (NamedValue& each : namedSettings(flat, withDefaults(flat)))
+    if (each.name != "seed" && !each.name.ends_with(".seed")) sorted[std::move(each.name)] = std::move(each.text);
+  for (const auto& [name, text] : sorted) all += name + '=' + text + '\n';
+  return all;
+}
+
+}  // namespace
+
 QList<std::int64_t> freeSeeds(const PlannedRun& planned, const QList<RunRecord>& runs, int count) {
   Json own = projectOf(planned);
+  const std::string wanted = settingsBesideSeed(flattenSettings(own.value("training", Json::object())));
   const std::int64_t first = takeSeed(own);
   std::set<std::int64_t> taken{first};
   for (const RunRecord& run : runs) {
     try {
-      Json other = projectOf(plannedAs(run));
-      const std::int64_t seed = takeSeed(other);
-      if (other["training"] == own["training"]) taken.insert(seed);
+      Json settings = run.settings;
+      if (settings.empty()) {  // it has not begun: only its folder tells
+        settings = flattenSettings(projectOf(plannedAs(run)).value("training", Json::object()));
+      }
+      if (settingsBesideSeed(settings) != wanted) continue;
+      const auto seed = settings.find("seed");
+      taken.insert(seed != settings.end() && seed->is_number_integer()
+                       ? seed->get<std::int64_t>()
+                       : settingsEntry().field("seed")->defaultValue.get<std::int64_t>());
     } catch (const Error&) {
       continue;  // a folder that is gone takes no seed
     }

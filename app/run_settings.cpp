@@ -74,24 +74,11 @@ QString textOfSetting(const QString& key, const Json& value) {
   return value.is_number() ? formatCount(value.get<double>()) : QString::fromStdString(value.dump());
 }
 
-QStringList differingSettings(const QList<Json>& given) {
-  QList<Json> full;
-  for (const Json& each : given)
-    if (!each.empty()) full << withDefaults(each);
-  QStringList differing, seen;
-  for (const Json& each : given)
-    for (const auto& item : each.items()) {
-      const QString name = QString::fromStdString(item.key());
-      if (seen.contains(name)) continue;
-      seen << name;
-      const auto first = full.front().find(item.key());
-      const bool same = first != full.front().end() && std::all_of(full.begin(), full.end(), [&](const Json& other) {
-                          const auto found = other.find(item.key());
-                          return found != other.end() && *found == *first;  // 1 and 1.0 are the same
-                        });
-      if (!same) differing << name;
-    }
-  return differing;
+NamedValues namedSettings(const Json& given, const Json& full) {
+  NamedValues values;
+  for (const auto& item : full.items())
+    values.push_back({item.key(), comparableText(item.value()), item.value().is_number(), given.contains(item.key())});
+  return values;
 }
 
 }  // namespace loom

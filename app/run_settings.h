@@ -1,10 +1,10 @@
 #pragma once
 // The settings of runs as a person reads them: with the catalogue's defaults where the run's file is silent, under the
 // catalogue's labels.
-#include <QList>
 #include <QString>
 #include <QStringList>
 
+#include "app/differences.h"
 #include "launcher/store/run_record.h"
 
 namespace loom {
@@ -18,8 +18,8 @@ QString labelOfSetting(const QString& key);
 // As a cell shows it: 0.1, 4,096, LARS, "All ranks" for "synchronised", "–" for what is null.
 QString textOfSetting(const QString& key, const Json& value);
 
-// Keys that somebody set and that do not mean the same in all runs of which settings are known, in the order of the
-// first that has them. `given`: of each run as its record has them.
-QStringList differingSettings(const QList<Json>& given);
+// For Differences: what a run was given, and the defaults where it is silent (`full`, of withDefaults()). Nothing of a
+// run whose settings are not known yet.
+NamedValues namedSettings(const Json& given, const Json& full);
 
 }  // namespace loom

@@ -362,7 +362,8 @@ Outcome Workspace::trainSeeds(int count, const QString& run) {
       planned.snapshot = QByteArray::fromStdString(m_document->text());
       job.dataFolder = m_document->folder();
     }
-    seeds = freeSeeds(planned, m_store->runs(m_document->path()), count);
+    // Those that were deleted too: their seeds are not new.
+    seeds = freeSeeds(planned, m_store->runs(m_document->path(), RunStore::Deleted::include), count);
   });
   if (!fault.isEmpty()) return Outcome::refused(fault);
   // A name that says a seed already says the new one instead.
@@ -395,18 +396,24 @@ QList<RunRecord> Workspace::runs() const {
   return m_document && !m_document->path().isEmpty() ? m_store->runs(m_document->path()) : QList<RunRecord>();
 }
 
+void Workspace::forEachRun(const std::function<void(const RunRecord&)>& look) const {
+  if (m_document && !m_document->path().isEmpty()) m_store->forEachRun(m_document->path(), look);
+}
+
 const RunRecord* Workspace::liveRun() const {
-  const QList<RunRecord> own = runs();
-  for (auto each = own.rbegin(); each != own.rend(); ++each)
-    if (isLive(each->state)) return m_store->find(each->id);
-  return nullptr;
+  const RunRecord* newest = nullptr;
+  forEachRun([&](const RunRecord& run) {
+    if (isLive(run.state)) newest = &run;
+  });
+  return newest;
 }
 
 QString Workspace::currentRun() const {
   if (m_store->find(m_currentRun) && m_store->find(m_currentRun)->deleted == 0) return m_currentRun;
   if (const RunRecord* live = liveRun()) return live->id;
-  const QList<RunRecord> own = runs();
-  return own.isEmpty() ? QString() : own.back().id;
+  QString newest;
+  forEachRun([&](const RunRecord& run) { newest = run.id; });
+  return newest;
 }
 
 void Workspace::setCurrentRun(const QString& id) {

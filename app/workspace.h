@@ -2,6 +2,7 @@
 // What is open behind the window: the project, the store of runs, the launcher. No widgets, so that it is tested
 // without any.
 #include <QObject>
+#include <functional>
 #include <memory>
 
 #include "app/page.h"
@@ -92,6 +93,8 @@ class Workspace : public QObject {
 
   // Runs of the open project, and the newest that is live.
   QList<RunRecord> runs() const;
+  // The same without copies, oldest first: for what is asked with every event.
+  void forEachRun(const std::function<void(const RunRecord&)>& look) const;
   const RunRecord* liveRun() const;
   // The run in the Training page: the one that was asked for last, else the newest.
   QString currentRun() const;

@@ -116,6 +116,7 @@ class Launcher : public QObject {
   int activeOn(const Executor& executor) const;
   void refuse(const QString& id, const QString& sentence);
   void start(const QString& id, Executor& executor);
+  QString takeFolder(const QString& folder, const QString& project, RunStore::OnDisk onDisk);
   void pickUp(const RunRecord& run);  // it is, or was, started already
   void startNext();
   void leave(const QString& id);

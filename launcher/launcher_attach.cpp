@@ -58,12 +58,16 @@ void Launcher::pickUp(const RunRecord& known) {
 }
 
 QString Launcher::openFolder(const QString& folder, const QString& project) {
+  return takeFolder(folder, project, RunStore::OnDisk::now);
+}
+
+QString Launcher::takeFolder(const QString& folder, const QString& project, RunStore::OnDisk onDisk) {
   if (const RunRecord* known = m_store.findFolder(QFileInfo(folder).canonicalFilePath())) {
     if (known->deleted > 0) m_store.restore(known->id);
     return known->id;
   }
   const FoundRun found = foundRun(m_store, folder, project);
-  const QString id = m_store.add(found.record);
+  const QString id = m_store.add(found.record, onDisk);
   if (found.neverBegan) return id;
   m_pump.unfollow(id);  // where the list was lost under our hands, it has nothing of what was read
   follow(id);
@@ -76,7 +80,7 @@ QString Launcher::openFolder(const QString& folder, const QString& project) {
 bool Launcher::takeIn(const QString& folder, const QString& project) {
   const QString path = QFileInfo(folder).canonicalFilePath();
   if (m_store.findFolder(path) || m_store.wasRemoved(path) || !QFileInfo::exists(path + "/events.jsonl")) return false;
-  openFolder(path, project);
+  takeFolder(path, project, RunStore::OnDisk::soon);  // it would be found here again
   return true;
 }
 

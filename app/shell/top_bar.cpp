@@ -209,10 +209,10 @@ void TopBar::refreshProject() {
 
 void TopBar::refreshRuns() {
   int live = 0;
-  const QList<RunRecord> runs = m_workspace.runs();
   const RunRecord* newest = nullptr;
-  for (const RunRecord& each : runs)
+  m_workspace.forEachRun([&](const RunRecord& each) {
     if (isLive(each.state)) ++live, newest = &each;
+  });
   m_live = live > 0;
   const bool shown = m_pill->isVisibleTo(this);
   const int before = m_pill->sizeHint().width();

@@ -1,13 +1,15 @@
 #include "launcher/store/curve_reader.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "launcher/store/database.h"
 
 namespace loom {
 namespace {
 
-constexpr std::size_t kReaderBytes = 128u << 20;  // of curves that are kept for the next question
+constexpr std::size_t kReaderBytes = 64u << 20;  // of curves that are kept for the next question
 
 }  // namespace
 
@@ -59,16 +61,21 @@ void CurveReader::ask(std::int64_t row, std::int64_t version, const CurveQuestio
     known.version = version;
   }
   question(*known.curves);
+  m_bytes -= known.bytes;
+  known.bytes = known.curves->bytes();
+  m_bytes += known.bytes;
   trim();
 }
 
+// Down to half of what may be kept, so that it is rare.
 void CurveReader::trim() {
-  std::size_t bytes = 0;
-  for (const auto& [row, known] : m_known) bytes += known.curves ? known.curves->bytes() : 0;
-  while (bytes > kReaderBytes && m_known.size() > 1) {
-    const auto oldest = std::min_element(m_known.begin(), m_known.end(),
-                                         [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
-    bytes -= oldest->second.curves ? oldest->second.curves->bytes() : 0;
+  if (m_bytes <= kReaderBytes) return;
+  std::vector<std::pair<std::int64_t, std::int64_t>> byUse;
+  for (const auto& [row, known] : m_known) byUse.emplace_back(known.used, row);
+  std::sort(byUse.begin(), byUse.end());
+  for (std::size_t i = 0; i + 1 < byUse.size() && m_bytes > kReaderBytes / 2; ++i) {
+    const auto oldest = m_known.find(byUse[i].second);
+    m_bytes -= oldest->second.bytes;
     m_known.erase(oldest);
   }
 }

@@ -33,6 +33,7 @@ class CurveReader {
  private:
   struct Known {
     std::int64_t version = 0, used = 0;
+    std::size_t bytes = 0;  // of its curves when they were asked last
     std::unique_ptr<RunData> curves;
   };
   void trim();
@@ -42,6 +43,7 @@ class CurveReader {
   std::unique_ptr<Database> m_database;   // opened with the first question
   std::map<std::int64_t, Known> m_known;  // by row
   std::int64_t m_clock = 0;
+  std::size_t m_bytes = 0;  // of all
 };
 
 }  // namespace loom

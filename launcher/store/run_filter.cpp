@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <QFileInfo>
-#include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
+#include <string_view>
 
 #include "engine/base/error.h"
-#include "engine/base/expression.h"
 #include "engine/catalogue/entry.h"
 #include "engine/network/project.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
+#include "launcher/store/run_filter_parser.h"
 
 namespace loom {
 namespace {
@@ -51,10 +51,23 @@ QString textOf(const Json& value) {
   return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString::fromStdString(value.dump());
 }
 
-// Its whole name, its last part, or the group whose "name" it is: "optimizer" for optimizer.name.
-bool names(const QString& key, const QString& setting) {
-  const QString whole = setting.toLower();
-  return whole == key || whole.section('.', -1) == key || whole == key + ".name";
+char small(char each) {
+  return each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
+}
+
+bool same(std::string_view key, std::string_view text) {
+  return key.size() == text.size() &&
+         std::equal(key.begin(), key.end(), text.begin(), [](char a, char b) { return a == small(b); });
+}
+
+// Its whole name, its last part, or the group whose "name" it is: "optimizer" for optimizer.name. `key` in small
+// letters.
+bool names(std::string_view key, std::string_view setting) {
+  if (same(key, setting)) return true;
+  const std::size_t dot = setting.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  return same(key, setting.substr(dot + 1)) ||
+         (same("name", setting.substr(dot + 1)) && same(key, setting.substr(0, dot)));
 }
 
 QString shortName(const QString& setting) {
@@ -76,7 +89,7 @@ const std::set<QString>& settings() {
   return all;
 }
 
-void checkName(const QString& given, const QList<RunRecord>& runs) {
+void checkName(const QString& given, const QStringList& ofRuns) {
   const QString key = given.toLower();
   if (key == "tag") return;
   std::set<QString> shown{QStringLiteral("tag")};
@@ -84,14 +97,12 @@ void checkName(const QString& given, const QList<RunRecord>& runs) {
     if (key == QLatin1String(field.name)) return;
     shown.insert(QString::fromLatin1(field.name));
   }
-  bool told = false;  // runs that wait have no settings yet: nothing can be said of names then
-  for (const RunRecord& run : runs)
-    for (const auto& [name, value] : run.settings.items()) {
-      const QString setting = QString::fromStdString(name);
-      if (names(key, setting)) return;
-      told = true;
-      shown.insert(shortName(setting));
-    }
+  for (const QString& setting : ofRuns) {
+    if (names(key.toStdString(), setting.toStdString())) return;
+    shown.insert(shortName(setting));
+  }
+  // Runs that wait have no settings yet: nothing can be said of names then.
+  const bool told = !ofRuns.isEmpty();
   if (!told || settings().count(key)) return;
   std::set<QString> all = shown;
   all.insert(settings().begin(), settings().end());
@@ -114,94 +125,44 @@ void checkState(const QString& value) {
                fmt::format("{}", fmt::join(known, ", ")));
 }
 
-// "1e-3", "nan", "0.1*32", "45_000", "32 k".
-std::optional<double> numberOf(const QString& value) {
-  bool isNumber = false;
-  const double number = value.toDouble(&isNumber);
-  if (isNumber) return number;
-  try {
-    const Expression formula(value.toStdString());
-    return formula.names().empty() ? std::optional(formula.evaluate()) : std::nullopt;  // with names it is a text
-  } catch (const ExpressionError&) {
-    return std::nullopt;  // a text
-  }
-}
-
-}  // namespace
-
-RunFilter::RunFilter(const QString& expression, const QList<RunRecord>& runs) {
-  static const QRegularExpression kTerm(R"(^([\w.]+)\s*(==|!=|<=|>=|<|>|=)\s*(.+)$)");
-  static const QRegularExpression kAnd(R"(\s+and\s+)", QRegularExpression::CaseInsensitiveOption);
-  static const QRegularExpression kComparison("[=<>]");
-  static const QRegularExpression kIn(R"(^([\w.]+)\s+in\b\s*(.*)$)", QRegularExpression::CaseInsensitiveOption);
-  static const QRegularExpression kListed(R"(^[\(\[]\s*(.*?)\s*[\)\]]$)");
-  const auto comparing = [&](const QString& key, const QString& comparison, QString value) {
-    if (value.size() >= 2 && (value.startsWith('"') || value.startsWith('\'')) && value.endsWith(value.front()))
-      value = value.mid(1, value.size() - 2);
-    if (key.compare("state", Qt::CaseInsensitive) == 0) checkState(value);
-    return Term{key.toLower(), comparison, value, numberOf(value), {}};
+RunFilterParser::Check checking(const QStringList& settings) {
+  return [settings](const QString& name, const QString& value) {
+    checkName(name, settings);
+    if (!value.isEmpty() && name.compare("state", Qt::CaseInsensitive) == 0) checkState(value);
   };
-  for (const QString& part : expression.split(kAnd, Qt::SkipEmptyParts)) {
-    const QString trimmed = part.trimmed();
-    if (trimmed.isEmpty()) continue;
-    if (const auto match = kTerm.match(trimmed); match.hasMatch()) {
-      checkName(match.captured(1), runs);
-      m_terms.push_back(comparing(match.captured(1), match.captured(2), match.captured(3).trimmed()));
-    } else if (const auto in = kIn.match(trimmed); in.hasMatch()) {
-      checkName(in.captured(1), runs);
-      const auto listed = kListed.match(in.captured(2).trimmed());
-      Term term{in.captured(1).toLower(), "in", {}, {}, {}};
-      if (listed.hasMatch())
-        for (const QString& each : listed.captured(1).split(',', Qt::SkipEmptyParts))
-          term.any.push_back(comparing(in.captured(1), "==", each.trimmed()));
-      if (term.any.empty())
-        throwError(ErrorCode::badArgument, "\"{}\" is not finished: write {} in (a, b)", trimmed.toStdString(),
-                   in.captured(1).toStdString());
-      m_terms.push_back(std::move(term));
-    } else if (trimmed.contains(kComparison)) {
-      throwError(ErrorCode::badArgument, "\"{}\" is not finished: write key == value", trimmed.toStdString());
-    } else {
-      m_terms.push_back({{}, {}, trimmed, {}, {}});
-    }
-  }
 }
 
-bool RunFilter::wantsDeleted() const {
-  const auto asks = [](const Term& term) {
-    return term.key == "state" && term.value.compare(kDeleted, Qt::CaseInsensitive) == 0;
-  };
-  return std::any_of(m_terms.begin(), m_terms.end(), [&](const Term& term) {
-    return asks(term) || std::any_of(term.any.begin(), term.any.end(), asks);
-  });
+bool holdsWord(const QString& word, const RunRecord& run) {
+  for (const QString& place : {run.name, toText(run.state), run.tags.join(' '), run.note})
+    if (place.contains(word, Qt::CaseInsensitive)) return true;
+  for (const auto& item : run.settings.items())
+    if (textOf(item.value()).contains(word, Qt::CaseInsensitive)) return true;
+  return false;
 }
 
-bool RunFilter::holds(const RunRecord& run) const {
-  return std::all_of(m_terms.begin(), m_terms.end(), [&](const Term& term) { return holds(term, run); });
+// What a run has under a name; empty where it has nothing.
+QString textUnder(const std::string& key, const RunRecord& run) {
+  for (const RecordField& field : kFields)
+    if (key == field.name) return field.of(run);
+  for (const auto& item : run.settings.items())
+    if (names(key, item.key())) return textOf(item.value());
+  return {};
 }
 
-bool RunFilter::holds(const Term& term, const RunRecord& run) {
-  if (term.comparison.isEmpty()) {
-    for (const QString& place : {run.name, toText(run.state), run.tags.join(' '), run.note})
-      if (place.contains(term.value, Qt::CaseInsensitive)) return true;
-    for (const auto& [key, value] : run.settings.items())
-      if (textOf(value).contains(term.value, Qt::CaseInsensitive)) return true;
-    return false;
-  }
-  if (!term.any.empty())
-    return std::any_of(term.any.begin(), term.any.end(), [&](const Term& each) { return holds(each, run); });
-  if (term.key == "tag") return run.tags.contains(term.value, Qt::CaseInsensitive) == (term.comparison != "!=");
-  QString text;
-  const auto field = std::find_if(std::begin(kFields), std::end(kFields),
-                                  [&](const RecordField& each) { return term.key == QLatin1String(each.name); });
-  if (field != std::end(kFields)) {
-    text = field->of(run);
-  } else {
-    for (const auto& [name, value] : run.settings.items())
-      if (names(term.key, QString::fromStdString(name))) {
-        text = textOf(value);
-        break;
-      }
-  }
+bool holdsTag(const FilterTerm& term, const RunRecord& run) {
+  const bool negated = term.comparison.startsWith('!');
+  const bool part = term.comparison.endsWith('~');
+  return negated != std::any_of(run.tags.begin(), run.tags.end(), [&](const QString& tag) {
+           return part ? tag.contains(term.value, Qt::CaseInsensitive)
+                       : tag.compare(term.value, Qt::CaseInsensitive) == 0;
+         });
+}
+
+bool holdsComparison(const FilterTerm& term, const RunRecord& run) {
+  if (term.key == "tag") return holdsTag(term, run);
+  const QString text = textUnder(term.key, run);
+  if (term.comparison == "~") return text.contains(term.value, Qt::CaseInsensitive);
+  if (term.comparison == "!~") return !text.contains(term.value, Qt::CaseInsensitive);
   bool leftNumber = false;
   const double left = text.toDouble(&leftNumber);
   int order = 0;
@@ -211,12 +172,70 @@ bool RunFilter::holds(const Term& term, const RunRecord& run) {
   } else {
     order = text.compare(term.value, Qt::CaseInsensitive);
   }
-  if (term.comparison == "==" || term.comparison == "=") return order == 0;
+  if (term.comparison == "==") return order == 0;
   if (term.comparison == "!=") return order != 0;
   if (text.isEmpty()) return false;
   if (term.comparison == "<") return order < 0;
   if (term.comparison == ">") return order > 0;
   return term.comparison == "<=" ? order <= 0 : order >= 0;
+}
+
+bool termHolds(const FilterTerm& term, const RunRecord& run) {
+  const auto part = [&](const FilterTerm& each) { return termHolds(each, run); };
+  switch (term.kind) {
+    case FilterTerm::Kind::nothing:
+      return true;
+    case FilterTerm::Kind::word:
+      return holdsWord(term.value, run);
+    case FilterTerm::Kind::comparison:
+      return holdsComparison(term, run);
+    case FilterTerm::Kind::all:
+      return std::all_of(term.parts.begin(), term.parts.end(), part);
+    case FilterTerm::Kind::anyOf:
+    case FilterTerm::Kind::either:
+      return std::any_of(term.parts.begin(), term.parts.end(), part);
+    case FilterTerm::Kind::negation:
+      return !termHolds(term.parts.front(), run);
+  }
+  return true;
+}
+
+}  // namespace
+
+RunFilter::RunFilter(const QString& expression, const QStringList& settings) : m_settings(settings) {
+  RunFilterParser parser(expression, RunFilterParser::Faults::thrown, checking(settings));
+  m_term = parser.parse();
+  m_lastWord = parser.lastWord();
+  m_beforeLastWord = expression.left(parser.lastWordAt());
+}
+
+RunFilter RunFilter::asFarAsTyped(const QString& expression, const QStringList& settings) {
+  RunFilterParser parser(expression, RunFilterParser::Faults::leftOut, checking(settings));
+  RunFilter filter;
+  filter.m_term = parser.parse();
+  filter.m_settings = settings;
+  filter.m_lastWord = parser.lastWord();
+  filter.m_beforeLastWord = expression.left(parser.lastWordAt());
+  return filter;
+}
+
+QStringList RunFilter::settingsOf(const QList<RunRecord>& runs) {
+  std::set<QString> names;
+  for (const RunRecord& run : runs)
+    for (const auto& item : run.settings.items()) names.insert(QString::fromStdString(item.key()));
+  return {names.begin(), names.end()};
+}
+
+bool RunFilter::wantsDeleted() const {
+  const std::function<bool(const FilterTerm&)> asks = [&](const FilterTerm& term) {
+    return (term.key == "state" && term.value.compare(kDeleted, Qt::CaseInsensitive) == 0) ||
+           std::any_of(term.parts.begin(), term.parts.end(), asks);
+  };
+  return asks(m_term);
+}
+
+bool RunFilter::holds(const RunRecord& run) const {
+  return termHolds(m_term, run);
 }
 
 }  // namespace loom

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kFlushMs = 700;
 constexpr int kReadPatienceMs = 3000;
-constexpr int kLastPatienceMs = 1000;        // with another window that writes, when this one closes
-constexpr std::size_t kMemory = 256u << 20;  // of loaded curves; what is above goes, least recently used first
+constexpr int kLastPatienceMs = 1000;       // with another window that writes, when this one closes
+constexpr std::size_t kMemory = 96u << 20;  // of loaded curves; what is above goes, least recently used first
 
 double now() {
   return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
@@ -87,7 +87,7 @@ Answer RunStore::answer(const QString& id, Answer otherwise, const Question& que
   if (!found) return otherwise;
   try {
     Answer said = question(data(*found));
-    trim();
+    trim(*found);
     return said;
   } catch (const DatabaseBusy&) {
     return otherwise;
@@ -102,8 +102,12 @@ Answer RunStore::answer(const QString& id, Answer otherwise, const Question& que
 // Another window may have the same file open: what is taken from under it would be lost with all it still writes.
 void RunStore::rebuild(const QString& why) {
   m_database.reset();
-  m_entries.clear();
+  m_dirty.clear();
   m_byId.clear();
+  m_byFolder.clear();
+  m_colours.clear();
+  m_bytes = 0;
+  m_entries.clear();
   readFolders();
   if (m_lock->tryExclusive()) {
     const QString when = m_file + ".damaged-" + QDateTime::currentDateTime().toString("yyyyMMdd-HHmmss");
@@ -148,13 +152,15 @@ bool RunStore::takeFolder(const QString& folder, Folder what) {
   return true;
 }
 
-void RunStore::noteFolders(const QList<RunRecord>& runs) {
-  QByteArray lines;
-  for (const RunRecord& run : runs) {
-    const Folder what = run.deleted > 0 ? Folder::removed : Folder::there;
-    if (takeFolder(run.folder, what)) lines += (what == Folder::removed ? "-" : "") + run.folder.toUtf8() + '\n';
-  }
-  if (!lines.isEmpty()) appendLines(m_folder + "/folders.txt", lines);
+void RunStore::noteFolder(const RunRecord& run) {
+  const Folder what = run.deleted > 0 ? Folder::removed : Folder::there;
+  if (takeFolder(run.folder, what))
+    m_unsavedFolders += (what == Folder::removed ? "-" : "") + run.folder.toUtf8() + '\n';
+}
+
+void RunStore::saveNotes() {
+  if (!m_unsavedFolders.isEmpty() && appendLines(m_folder + "/folders.txt", m_unsavedFolders)) m_unsavedFolders.clear();
+  m_marks.save();
 }
 
 QStringList RunStore::foldersToRead() const {
@@ -192,11 +198,17 @@ RunStore::Entry* RunStore::entry(const QString& id) const {
 
 QList<RunRecord> RunStore::runs(const QString& project, Deleted deleted) const {
   QList<RunRecord> runs;
+  forEachRun(
+      project, [&](const RunRecord& run) { runs << run; }, deleted);
+  return runs;
+}
+
+void RunStore::forEachRun(const QString& project, const std::function<void(const RunRecord&)>& look,
+                          Deleted deleted) const {
   for (const auto& each : m_entries) {
     if (deleted == Deleted::leaveOut && each->record.deleted > 0) continue;
-    if (project.isEmpty() || each->record.project == project) runs << each->record;
+    if (project.isEmpty() || each->record.project == project) look(each->record);
   }
-  return runs;
 }
 
 const RunRecord* RunStore::find(const QString& id) const {
@@ -206,27 +218,31 @@ const RunRecord* RunStore::find(const QString& id) const {
 
 QString RunStore::freeName(const QString& project, const QString& wanted) const {
   QSet<QString> taken;
-  for (const RunRecord& each : runs(project, Deleted::include)) taken.insert(each.name);
+  forEachRun(
+      project, [&](const RunRecord& each) { taken.insert(each.name); }, Deleted::include);
   for (int number = 1;; ++number)
     if (const QString name = wanted + '-' + QString::number(number); !taken.contains(name)) return name;
 }
 
 const RunRecord* RunStore::findFolder(const QString& folder) const {
-  for (const auto& each : m_entries)
-    if (each->record.folder == folder) return &each->record;
-  return nullptr;
+  const Entry* const found = m_byFolder.value(folder);
+  return found ? &found->record : nullptr;
+}
+
+void RunStore::countColour(const RunRecord& run, int by) {
+  if (run.deleted > 0) return;
+  QHash<int, int>& taken = m_colours[run.project];
+  if ((taken[run.colour] += by) <= 0) taken.remove(run.colour);
 }
 
 int RunStore::freeColour(const QString& project) const {
-  QSet<int> taken;
-  for (const auto& each : m_entries)
-    if (each->record.project == project && each->record.deleted == 0) taken << each->record.colour;
+  const QHash<int, int> taken = m_colours.value(project);
   int colour = 0;
   while (taken.contains(colour)) ++colour;
   return colour;
 }
 
-QString RunStore::add(RunRecord record) {
+QString RunStore::add(RunRecord record, OnDisk onDisk) {
   if (const Entry* known = entry(record.id)) return known->record.id;
   if (const RunRecord* known = findFolder(record.folder)) return known->id;
   auto fresh = std::make_unique<Entry>();
@@ -238,16 +254,18 @@ QString RunStore::add(RunRecord record) {
   fresh->data = std::make_unique<RunData>();
   Entry& added = *m_entries.emplace_back(std::move(fresh));
   m_byId.insert(id, &added);
-  noteFolders({added.record});
+  m_byFolder.insert(folder, &added);
+  countColour(added.record, 1);
+  noteFolder(added.record);
   noteMark(added.record);
-  m_marks.save();
-  added.dirty = true;
-  flush();
+  markDirty(added);
+  if (onDisk == OnDisk::now) flush();
   if (entry(id)) Q_EMIT runAdded(id);
   return id;
 }
 
 void RunStore::markDirty(Entry& entry) {
+  if (!entry.dirty) m_dirty.push_back(&entry);
   entry.dirty = true;
   if (!m_flush.isActive()) m_flush.start();
 }
@@ -255,7 +273,9 @@ void RunStore::markDirty(Entry& entry) {
 void RunStore::change(const QString& id, const std::function<void(RunRecord&)>& change) {
   Entry* const found = entry(id);
   if (!found) return;
+  countColour(found->record, -1);
   change(found->record);
+  countColour(found->record, 1);
   noteMark(found->record);
   m_marks.save();
   markDirty(*found);
@@ -275,14 +295,14 @@ void RunStore::setState(const QString& id, RunState state, const QString& messag
 
 void RunStore::remove(const QString& id) {
   change(id, [](RunRecord& record) { record.deleted = now(); });
-  if (const RunRecord* const run = find(id)) noteFolders({*run});
+  if (const RunRecord* const run = find(id)) noteFolder(*run);
   flush();
   Q_EMIT runRemoved(id);
 }
 
 void RunStore::restore(const QString& id) {
   change(id, [](RunRecord& record) { record.deleted = 0; });
-  if (const RunRecord* const run = find(id)) noteFolders({*run});
+  if (const RunRecord* const run = find(id)) noteFolder(*run);
   flush();
   Q_EMIT runAdded(id);
 }
@@ -363,7 +383,7 @@ void RunStore::append(const QString& id, const EventBatch& batch) {
   if (taken.rows > 0) Q_EMIT pointsAdded(id);
   if (!taken.events.empty()) Q_EMIT eventsAdded(id);
   if (taken.rows > 0 || !taken.events.empty()) Q_EMIT runChanged(id);
-  trim();
+  if (Entry* const still = entry(id)) trim(*still);
 }
 
 // Curves.
@@ -433,19 +453,26 @@ bool RunStore::allSaved(const QString& id) const {
   return !found || !found->dirty;
 }
 
-void RunStore::trim() const {
-  std::size_t sum = 0;
-  for (const auto& each : m_entries) sum += each->data ? each->data->bytes() : 0;
-  if (sum <= kMemory) return;
+// What all have is known from what each had when it was touched last; all are counted only where that is too much.
+void RunStore::trim(Entry& touched) const {
+  const auto count = [this](Entry& entry) {
+    m_bytes -= entry.bytes;
+    entry.bytes = entry.data ? entry.data->bytes() : 0;
+    m_bytes += entry.bytes;
+  };
+  count(touched);
+  if (m_bytes <= kMemory) return;
   std::vector<Entry*> loaded;
-  for (const auto& each : m_entries)
-    if (each->data) loaded.push_back(each.get());
+  for (const auto& each : m_entries) {
+    if (!each->data) continue;
+    count(*each);
+    loaded.push_back(each.get());
+  }
   std::sort(loaded.begin(), loaded.end(), [](const Entry* a, const Entry* b) { return a->used < b->used; });
   for (Entry* each : loaded) {
-    if (sum <= kMemory / 2) break;
-    const std::size_t before = each->data->bytes();
+    if (m_bytes <= kMemory / 2) break;
     each->data->dropClean();
-    sum -= before - each->data->bytes();
+    count(*each);
   }
 }
 

@@ -46,14 +46,19 @@ class RunStore : public QObject {
   // Oldest first. Without a project: of all. Deleted ones only where asked for.
   enum class Deleted { leaveOut, include };
   QList<RunRecord> runs(const QString& project = {}, Deleted deleted = Deleted::leaveOut) const;
+  // The same without copies, for what is asked with every event; `look` may not change the store.
+  void forEachRun(const QString& project, const std::function<void(const RunRecord&)>& look,
+                  Deleted deleted = Deleted::leaveOut) const;
   const RunRecord* find(const QString& id) const;
   // "digits-4": the first number that no run of the project has, deleted ones counted in.
   QString freeName(const QString& project, const QString& wanted) const;
   const RunRecord* findFolder(const QString& folder) const;
 
   // Adds a run with the first colour that no run of its project has. An id or a folder that is known is left as it is:
-  // the answer is the id that stands.
-  QString add(RunRecord record);
+  // the answer is the id that stands. On the disk at once, or, for one that would be found again (one of thousands in a
+  // project's folder), within a second.
+  enum class OnDisk { now, soon };
+  QString add(RunRecord record, OnDisk onDisk = OnDisk::now);
   // Takes events and the new place in the log in one go.
   void append(const QString& id, const EventBatch& batch);
   std::int64_t logOffset(const QString& id) const;
@@ -107,6 +112,7 @@ class RunStore : public QObject {
     std::unique_ptr<RunData> data;  // null = not loaded
     std::vector<Event> pending;     // not yet in the database
     std::int64_t used = 0;          // for dropping the least recently used
+    std::size_t bytes = 0;          // of its data as they were last counted
     bool dirty = false;
     std::int64_t version = 0;  // of what was saved of it
   };
@@ -127,16 +133,19 @@ class RunStore : public QObject {
   void saveCurves(Entry& entry);
   void measure(Entry& entry);
   void takeEvent(Entry& entry, const Event& event);
-  void trim() const;
+  void trim(Entry& entry) const;  // after its curves were touched
   int freeColour(const QString& project) const;
+  void countColour(const RunRecord& run, int by);
   void markDirty(Entry& entry);
   enum class Folder { there, removed };
   bool takeFolder(const QString& folder, Folder what);  // false where that was known
-  void noteFolders(const QList<RunRecord>& runs);
+  void noteFolder(const RunRecord& run);
+  void saveNotes();
   void noteMark(const RunRecord& run);
 
   QString m_folder, m_file, m_notice;
   QStringList m_folders;             // in folders.txt and not removed, in its order
+  QByteArray m_unsavedFolders;       // lines for it
   QSet<QString> m_there, m_removed;  // in folders.txt
   RunMarks m_marks;
   std::unique_ptr<FileLock> m_lock;  // shared with other windows for as long as they have the database open
@@ -145,7 +154,10 @@ class RunStore : public QObject {
   std::shared_ptr<CurveReader> m_reader;          // none of a database in memory
   mutable bool m_memoryAlone = false;             // while askMemory() asks
   std::vector<std::unique_ptr<Entry>> m_entries;  // in the order they were added
-  QHash<QString, Entry*> m_byId;
+  QHash<QString, Entry*> m_byId, m_byFolder;
+  std::vector<Entry*> m_dirty;                // those that are
+  QHash<QString, QHash<int, int>> m_colours;  // by project: how many runs have a colour
+  mutable std::size_t m_bytes = 0;            // of all entries
   MetricLayers m_metrics;
   QTimer m_flush;
   mutable std::int64_t m_clock = 0;

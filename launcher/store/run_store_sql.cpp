@@ -2,6 +2,7 @@
 #include <QStringList>
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "launcher/store/database.h"
@@ -104,11 +105,13 @@ void RunStore::loadRuns() {
     entry->offset = integer();
     entry->mark = text().toStdString();
     noteMark(run);
+    noteFolder(run);
     m_byId.insert(run.id, entry.get());
+    m_byFolder.insert(run.folder, entry.get());
+    countColour(run, 1);
     m_entries.push_back(std::move(entry));
   }
-  noteFolders(runs({}, Deleted::include));
-  m_marks.save();
+  saveNotes();
 }
 
 void RunStore::saveRecord(Entry& entry) {
@@ -184,31 +187,31 @@ void RunStore::saveCurves(Entry& entry) {
 
 void RunStore::flush() {
   m_flush.stop();
-  const bool any = std::any_of(m_entries.begin(), m_entries.end(), [](const auto& each) { return each->dirty; });
-  if (!any) return;
+  saveNotes();
+  if (m_dirty.empty()) return;
   bool begun = false;
   std::vector<Entry*> fresh;
   const bool written = guarded([&] {
     Transaction transaction(*m_database);
     begun = true;
-    for (const auto& each : m_entries) {
-      if (!each->dirty) continue;
-      if (!each->row) fresh.push_back(each.get());
+    for (Entry* const each : m_dirty) {
+      if (!each->row) fresh.push_back(each);
       saveRecord(*each);
       saveCurves(*each);
     }
     transaction.commit();
   });
-  if (!begun) return;
-  if (!written && !m_entries.empty())
+  if (!begun || m_dirty.empty()) return;  // empty: the store was built anew, and they are gone
+  if (!written)
     for (Entry* const each : fresh) each->row = 0;  // rolled back: the number may be another window's by now
-  for (const auto& each : m_entries) {
-    if (!each->dirty) continue;
+  const std::vector<Entry*> tried = written ? std::exchange(m_dirty, {}) : m_dirty;
+  for (Entry* const each : tried) {
     if (written) {
       ++each->version;
       each->dirty = false;
       each->pending.clear();
       if (each->data) each->data->dropIdle();  // a run that goes on for days holds what is looked at, and its end
+      if (each->data) trim(*each);
     } else if (each->data) {
       each->data->touch();  // rolled back: all of it is written again with the next flush
     }

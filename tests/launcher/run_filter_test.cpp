@@ -66,6 +66,62 @@ TEST(RunFilter, OneOfSeveral) {
   EXPECT_NE(fault("state in (done)").find("no state"), std::string::npos);
 }
 
+TEST(RunFilter, OrNotAndBrackets) {
+  EXPECT_EQ(found("optimizer == LARS or state == failed"), QStringList({"lars-1", "sgd-2"}));
+  // "and" binds closer.
+  EXPECT_EQ(found("optimizer == LARS or optimizer == SGD and best > 0.5"), QStringList({"lars-1", "sgd-2"}));
+  EXPECT_EQ(found("(optimizer == LARS or optimizer == SGD) and best > 0.2"), QStringList({"lars-1", "sgd-2"}));
+  EXPECT_EQ(found("not optimizer == SGD"), QStringList({"lars-1"}));
+  EXPECT_EQ(found("NOT (state == failed OR best < 0.2)"), QStringList({"lars-1"}));
+  EXPECT_EQ(found("not not lars"), QStringList({"lars-1"}));
+  EXPECT_EQ(found("optimizer not in (LARS)"), QStringList({"sgd-1", "sgd-2"}));
+  EXPECT_EQ(found("learning_rate <= (0.05*2) and not state == failed"), QStringList({"sgd-1"}));
+  EXPECT_TRUE(RunFilter("best > 1 or (state == deleted and lars)", runs()).wantsDeleted());
+  // What belongs to a word is no word of the language.
+  EXPECT_EQ(found("android"), QStringList());
+  EXPECT_EQ(found("\"or\""), QStringList());
+  EXPECT_NE(fault("(best > 1").find("\")\" at its end"), std::string::npos) << fault("(best > 1");
+  EXPECT_NE(fault("best > 1)").find("take \")\" away"), std::string::npos) << fault("best > 1)");
+  EXPECT_NE(fault("best > 0.1 and").find("what is to hold"), std::string::npos) << fault("best > 0.1 and");
+  EXPECT_NE(fault("name == \"sgd").find("the quote"), std::string::npos) << fault("name == \"sgd");
+}
+
+TEST(RunFilter, PartsOfATextAndTags) {
+  EXPECT_EQ(found("name ~ gd-"), QStringList({"sgd-1", "sgd-2"}));
+  EXPECT_EQ(found("name !~ GD"), QStringList({"lars-1"}));
+  EXPECT_EQ(found("optimizer ~ \"ar\" or name ~ 2"), QStringList({"lars-1", "sgd-2"}));
+  RunRecord tagged = record("t", 1, "SGD");
+  tagged.tags = QStringList{"paper", "warm-up"};
+  EXPECT_TRUE(RunFilter("tag == paper", runs()).holds(tagged));
+  EXPECT_TRUE(RunFilter("tag ~ warm and tag in (x, paper)", runs()).holds(tagged));
+  EXPECT_FALSE(RunFilter("tag != paper", runs()).holds(tagged));
+  EXPECT_TRUE(RunFilter("tag !~ base", runs()).holds(tagged));
+}
+
+TEST(RunFilter, WhatIsNotFinishedIsLeftOut) {
+  const auto typed = [](const char* expression) {
+    const RunFilter filter = RunFilter::asFarAsTyped(QString::fromLatin1(expression), RunFilter::settingsOf(runs()));
+    QStringList names;
+    for (const RunRecord& each : runs())
+      if (filter.holds(each)) names << each.name;
+    return names;
+  };
+  const QStringList all{"lars-1", "sgd-1", "sgd-2"}, sgd{"sgd-1", "sgd-2"};
+  for (const char* each :
+       {"", "optimizer ==", "optimizer in", "optimizer in (SG", "(", "not", "not (", "lr > 1", "and", ")"})
+    EXPECT_EQ(typed(each), all) << each;
+  for (const char* each : {"optimizer == SGD and", "optimizer == SGD and best", "(optimizer == SGD",
+                           "optimizer == SGD and (", "optimizer == SGD and not", "optimizer == SGD and best >",
+                           "optimizer == SGD and lr > 1", "optimizer == SGD or state in (fail"})
+    EXPECT_EQ(typed(each) == sgd || std::string(each).ends_with("best"), true)
+        << each << ": " << typed(each).join(' ').toStdString();
+  // A word at the end may be the beginning of a name.
+  const RunFilter half("optimizer == SGD and learn", runs());
+  EXPECT_EQ(half.lastWord(), QString("learn"));
+  EXPECT_TRUE(half.withoutLastWord().holds(runs()[1]));
+  EXPECT_FALSE(half.withoutLastWord().holds(runs()[0]));
+}
+
 TEST(RunFilter, UnknownNamesAreAnErrorWithTheNearestKnownOne) {
   EXPECT_EQ(fault("lr > 1"), "no run has 'lr': did you mean 'learning_rate'?");
   EXPECT_EQ(fault("Epohcs > 1"), "no run has 'Epohcs': did you mean 'epochs'?");

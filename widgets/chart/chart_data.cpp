@@ -51,6 +51,7 @@ LineData readLine(const ChartLine& line, const XAxisModel& axis, int width, doub
   data.columns = line.source->columns(axis.unit(), seen.low, seen.high, width);
   const auto& columns = data.columns.columns;
   data.smoothed.assign(columns.size(), std::nan(""));
+  if (line.isMean) data.low = data.high = data.smoothed;
   // Each stretch of finite columns is smoothed by itself: nothing flows over a gap.
   for (std::size_t first = 0; first < columns.size();) {
     std::size_t end = first;
@@ -59,15 +60,22 @@ LineData readLine(const ChartLine& line, const XAxisModel& axis, int width, doub
       ++first;
       continue;
     }
-    std::vector<double> x, y, weights;
+    std::vector<double> x, weights;
     for (std::size_t i = first; i < end; ++i) {
       x.push_back((columns[i].x + columns[i].xFirst) / 2);
-      y.push_back(middle(columns[i]));
       weights.push_back(static_cast<double>(columns[i].count));
     }
-    const std::vector<double> line_ =
-        isSmoothed(line, smoothing) ? smooth(x, y, smoothing, axis.full().span(), weights) : y;
-    std::copy(line_.begin(), line_.end(), data.smoothed.begin() + static_cast<std::ptrdiff_t>(first));
+    const auto take = [&](std::vector<double>& into, const auto& valueOf) {
+      std::vector<double> y;
+      for (std::size_t i = first; i < end; ++i) y.push_back(valueOf(columns[i]));
+      if (isSmoothed(line, smoothing)) y = smooth(x, y, smoothing, axis.full().span(), weights);
+      std::copy(y.begin(), y.end(), into.begin() + static_cast<std::ptrdiff_t>(first));
+    };
+    take(data.smoothed, [&](const ChartColumn& column) { return line.isMean ? column.last : middle(column); });
+    if (line.isMean) {
+      take(data.low, [](const ChartColumn& column) { return column.minimum; });
+      take(data.high, [](const ChartColumn& column) { return column.maximum; });
+    }
     first = end;
   }
   return data;
@@ -106,7 +114,7 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
       static_cast<double>(drawn.points) / std::max(1.0, (px(columns.back().x) - px(columns.front().xFirst)) / kBandBin);
   const bool smoothed = isSmoothed(line, smoothing);
   const bool band = smoothed && perBin >= kBandPoints;
-  const bool dots = data.columns.exact && line.kind == LineKind::curve &&
+  const bool dots = data.columns.exact && line.kind == LineKind::curve && !line.isMean &&
                     spacing > (axis.isFollowing() ? kDotSpacingWhole : kDotSpacing);
 
   bool wasInside = false;
@@ -134,7 +142,7 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
       segment.upper.clear();
       segment.lower.clear();
     }
-    if (!segment.upper.isEmpty() && !segment.line.isEmpty()) {
+    if (!segment.upper.isEmpty() && !segment.line.isEmpty() && !line.isMean) {
       segment.upper << QPointF(segment.line.back().x(), segment.upper.back().y());
       segment.lower << QPointF(segment.line.back().x(), segment.lower.back().y());
     }
@@ -159,7 +167,7 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
     }
     drawn.lastValue = column.last;
     const double y = scale.toPixel(data.smoothed[i]);
-    if (smoothed || column.minimum == column.maximum) {
+    if (smoothed || line.isMean || column.minimum == column.maximum) {
       segment.line << QPointF(x, y);
     } else {
       // Raw and folded: minimum and maximum, the end that is nearer to where the line is now first.
@@ -169,7 +177,10 @@ DrawnLine drawLine(const ChartLine& line, const LineData& data, const XAxisModel
       segment.line << QPointF(x, lowFirst ? low : high) << QPointF(x, lowFirst ? high : low);
     }
     drawn.end = QPointF(px(column.x), y);
-    if (band) {
+    if (line.isMean) {
+      segment.upper << QPointF(x, scale.toPixel(data.high[i]));
+      segment.lower << QPointF(x, scale.toPixel(data.low[i]));
+    } else if (band) {
       if (x >= binEdge) {
         closeBin();
         binEdge = x + kBandBin;

@@ -50,7 +50,8 @@ struct DrawnLine {
 
 struct LineData {
   ChartColumns columns;
-  std::vector<double> smoothed;  // one a column; NaN where the column has no finite value
+  std::vector<double> smoothed;   // one a column; NaN where the column has no finite value
+  std::vector<double> low, high;  // of a mean: the ends of its band, smoothed as it is
 };
 
 // The line's columns and their smoothing over the whole axis' span.

@@ -29,6 +29,9 @@ struct ChartLine {
   std::shared_ptr<const SeriesSource> source;
   ValueKind value = ValueKind::loss;
   bool visible = true;
+  // `last` of a column is the mean of several runs, minimum and maximum how far they lie around it: the line goes
+  // through the mean, the band is always there, both are smoothed alike.
+  bool isMean = false;
 };
 
 // Which end of the scale is good: orders the line ends and says which are the ten best.

@@ -186,7 +186,7 @@ void ChartPainter::paintLive(QPainter& painter, const QRectF& plot) {
 void ChartPainter::paintCurves(QPainter& painter, const QRectF& plot) {
   const Theme& theme = Theme::of();
   CurveLayer& layer = *m_chart.m_layer;
-  layer.begin(plot.size());
+  layer.begin(plot.size(), m_chart.m_lines.size());
   painter.save();
   painter.setClipRect(plot.adjusted(-0.5, -kPlotTop, 0.5, 1));
   const auto highlightedLast = [&](auto&& each) {

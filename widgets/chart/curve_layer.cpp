@@ -2,6 +2,7 @@
 
 #include <QGraphicsLayout>
 #include <QGraphicsScene>
+#include <QPainter>
 #include <QtCharts/QAreaSeries>
 #include <QtCharts/QChart>
 #include <QtCharts/QLegend>
@@ -10,6 +11,12 @@
 #include <vector>
 
 namespace loom {
+namespace {
+
+constexpr std::size_t kMostCharted = 40;  // lines; Qt Charts needs some milliseconds for each ten
+constexpr std::size_t kMostSmooth = 120;  // from there on lines of one pixel, without antialiasing: ten times as fast
+
+}  // namespace
 
 // One chart whose axes are the pixels of the plot, with series that are used again from frame to frame.
 struct CurveLayer::Sheet {
@@ -63,13 +70,22 @@ CurveLayer::CurveLayer() : m_bands(std::make_unique<Sheet>()), m_lines(std::make
 
 CurveLayer::~CurveLayer() = default;
 
-void CurveLayer::begin(const QSizeF& plot) {
+void CurveLayer::begin(const QSizeF& plot, std::size_t lines) {
   m_size = plot;
+  m_byHand = lines > kMostCharted;
+  m_strokes.clear();
+  m_areas.clear();
   m_bands->resize(plot);
   m_lines->resize(plot);
 }
 
 void CurveLayer::addBand(const QVector<QPointF>& upper, const QVector<QPointF>& lower, const QColor& colour) {
+  if (m_byHand) {
+    QPolygonF outline(upper);
+    for (auto each = lower.rbegin(); each != lower.rend(); ++each) outline << *each;
+    m_areas.push_back({std::move(outline), colour});
+    return;
+  }
   Sheet& sheet = *m_bands;
   if (sheet.used == sheet.areas.size()) {
     auto* area = new QAreaSeries(new QLineSeries, new QLineSeries);
@@ -87,6 +103,7 @@ void CurveLayer::addBand(const QVector<QPointF>& upper, const QVector<QPointF>& 
 }
 
 void CurveLayer::addLine(const QVector<QPointF>& points, const QPen& pen) {
+  if (m_byHand) return m_strokes.push_back({QPolygonF(points), pen});
   Sheet& sheet = *m_lines;
   if (sheet.used == sheet.lines.size()) {
     auto* line = new QLineSeries;
@@ -99,7 +116,28 @@ void CurveLayer::addLine(const QVector<QPointF>& points, const QPen& pen) {
   line->setVisible(true);
 }
 
+void CurveLayer::renderByHand(QPainter& painter, const QRectF& target) const {
+  painter.save();
+  painter.translate(target.topLeft());
+  painter.setPen(Qt::NoPen);
+  for (const Area& each : m_areas) {
+    painter.setBrush(each.colour);
+    painter.drawPolygon(each.outline);
+  }
+  const bool smooth = m_strokes.size() <= kMostSmooth;
+  painter.setRenderHint(QPainter::Antialiasing, smooth);
+  for (const Stroke& each : m_strokes) {
+    QPen pen = each.pen;
+    if (!smooth && pen.widthF() < 2) pen.setWidthF(1);
+    painter.setRenderHint(QPainter::Antialiasing, smooth || pen.widthF() >= 2);
+    painter.setPen(pen);
+    painter.drawPolyline(each.points);
+  }
+  painter.restore();
+}
+
 void CurveLayer::render(QPainter& painter, const QRectF& target) {
+  if (m_byHand) renderByHand(painter, target);
   m_bands->hideUnused();
   m_lines->hideUnused();
   if (m_bands->used > 0) m_bands->scene.render(&painter, target, QRectF(QPointF(), m_size), Qt::IgnoreAspectRatio);

@@ -11,7 +11,8 @@ namespace loom {
 namespace {
 
 constexpr int kFrameMs = 33;
-constexpr double kSmallestShare = 1e-9;  // of the full range: closer than that doubles run out of digits
+constexpr qint64 kCostShare = 4, kMostApartMs = 1000;  // drawing takes at most a quarter of the window's time
+constexpr double kSmallestShare = 1e-9;                // of the full range: closer than that doubles run out of digits
 
 // As fine as the part of the axis that is seen.
 QString clockText(double seconds, double span) {
@@ -28,6 +29,7 @@ XAxisModel::XAxisModel(QObject* parent) : QObject(parent) {
   connect(&m_clock, &QTimer::timeout, this, [this] {
     m_sinceFrame.restart();
     Q_EMIT frame();
+    m_frameCost = m_sinceFrame.elapsed();
   });
 }
 
@@ -62,7 +64,8 @@ QString XAxisModel::tickLabel(double x, const Ticks& ticks) const {
 void XAxisModel::requestFrame() {
   if (m_clock.isActive()) return;
   const qint64 since = m_sinceFrame.isValid() ? m_sinceFrame.elapsed() : kFrameMs;
-  m_clock.start(static_cast<int>(std::clamp<qint64>(kFrameMs - since, 0, kFrameMs)));
+  const qint64 apart = std::clamp<qint64>(kCostShare * m_frameCost, kFrameMs, kMostApartMs);
+  m_clock.start(static_cast<int>(std::clamp<qint64>(apart - since, 0, apart)));
 }
 
 void XAxisModel::setUnit(XUnit unit) {

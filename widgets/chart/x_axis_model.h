@@ -70,6 +70,7 @@ class XAxisModel : public QObject {
   bool m_pinned = false;
   QTimer m_clock;
   QElapsedTimer m_sinceFrame;
+  qint64 m_frameCost = 0;  // milliseconds that the last frame took: where that is much, frames are rarer
 };
 
 }  // namespace loom

@@ -105,7 +105,8 @@ void DataTable::setModel(QAbstractItemModel* model) {
     connect(model, signal, this, &DataTable::refreshEmpty);
     connect(model, signal, this, &DataTable::refreshHeads);
   }
-  connect(model, &QAbstractItemModel::layoutChanged, this, &DataTable::refreshHeads);
+  for (const auto act : {&DataTable::refreshHeads, &DataTable::refreshEmpty})
+    connect(model, &QAbstractItemModel::layoutChanged, this, act);
   connect(model, &QAbstractItemModel::modelReset, this, [this] {
     setColumns(m_columns);
     setFrozenColumns(m_frozenCount);
@@ -113,10 +114,15 @@ void DataTable::setModel(QAbstractItemModel* model) {
     refreshHeads();
   });
   connect(model, &QAbstractItemModel::columnsInserted, this, [this] {
+    // Rows are selected, with the cells that just came.
+    selectionModel()->select(selectionModel()->selection(), QItemSelectionModel::Select | QItemSelectionModel::Rows);
     setColumns(m_columns);
     setFrozenColumns(m_frozenCount);
   });
-  connect(model, &QAbstractItemModel::dataChanged, this, &DataTable::refreshHeads);
+  connect(model, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex& from, const QModelIndex& to) {
+    const int check = checkColumn();
+    if (from.column() <= check && check <= to.column()) refreshHeads();
+  });
   refreshEmpty();
 }
 
@@ -219,6 +225,32 @@ void DataTable::clicked_(QTableView* view, QMouseEvent* event) {
     toggle(index.row());
   else if (column(index.column()).kind == ColumnKind::swatch)
     Q_EMIT swatchClicked(index);
+  const QVariant level = index.data(kLevelRole);
+  const int in = event->pos().x() - view->visualRect(index).left();
+  if (level.isValid() && level.toInt() != static_cast<int>(Level::inside) && in < kLevelWidth + kCellPadding)
+    Q_EMIT opened(index, level.toInt() == static_cast<int>(Level::closed));
+}
+
+QModelIndex DataTable::levelCell(int row) const {
+  for (int i = 0; model() && row >= 0 && i < model()->columnCount(); ++i)
+    if (const QModelIndex cell = model()->index(row, i); cell.data(kLevelRole).isValid()) return cell;
+  return {};
+}
+
+// Right opens, Left closes, from inside too.
+bool DataTable::openByKey(const QKeyEvent& event) {
+  const bool right = event.key() == Qt::Key_Right;
+  if ((!right && event.key() != Qt::Key_Left) || (event.modifiers() & ~Qt::KeypadModifier)) return false;
+  int row = currentIndex().row();
+  const auto levelOf = [&] { return levelCell(row).data(kLevelRole); };
+  if (!levelOf().isValid()) return false;
+  while (!right && row > 0 && levelOf().toInt() == static_cast<int>(Level::inside)) --row;
+  const QModelIndex cell = levelCell(row);
+  const auto level = static_cast<Level>(cell.data(kLevelRole).toInt());
+  if (level == Level::inside) return true;
+  if (row != currentIndex().row()) setCurrentIndex(cell);
+  if ((level == Level::open) != right) Q_EMIT opened(cell, right);
+  return true;
 }
 
 int DataTable::checkColumn() const {
@@ -229,6 +261,7 @@ int DataTable::checkColumn() const {
 }
 
 Qt::CheckState DataTable::allChecked() const {
+  if (m_allRows.checked) return m_allRows.checked();
   const int column = checkColumn();
   if (column < 0 || !model()) return Qt::Unchecked;
   int checked = 0, rows = 0;
@@ -242,6 +275,7 @@ Qt::CheckState DataTable::allChecked() const {
 }
 
 void DataTable::setAllChecked(bool checked) {
+  if (m_allRows.check) return m_allRows.check(checked);
   const int column = checkColumn();
   if (column < 0 || !model()) return;
   for (int row = 0; row < model()->rowCount(); ++row) {
@@ -261,6 +295,7 @@ void DataTable::setCommands(Commands& commands, const QString& scope) {
 }
 
 void DataTable::keyPressEvent(QKeyEvent* event) {
+  if (state() != EditingState && openByKey(*event)) return;
   if (state() != EditingState && m_commands) {
     if (const QAction* const command = m_commands->findByKeys(m_scope, *event))
       return m_commands->press(Commands::idOf(*command), this);

@@ -4,6 +4,7 @@
 // stands in table_roles.h. Sorting is the model's business (TableSortModel).
 #include <QPointer>
 #include <QTableView>
+#include <functional>
 #include <vector>
 
 #include "widgets/table/table_roles.h"
@@ -35,6 +36,13 @@ class DataTable : public QTableView {
   // rowActivated() whatever the keys are.
   void setCommands(Commands& commands, const QString& scope);
 
+  // Where the model itself knows what the box in the head says and does, over rows that are not seen too.
+  struct AllRows {
+    std::function<Qt::CheckState()> checked;
+    std::function<void(bool)> check;
+  };
+  void setAllRows(AllRows rows) { m_allRows = std::move(rows); }
+
   void setHoveredRow(int row);        // from a chart whose line is hovered; -1 = none
   Qt::CheckState allChecked() const;  // of the check column's rows
   void setAllChecked(bool checked);
@@ -47,6 +55,7 @@ class DataTable : public QTableView {
   void rowHovered(int row);    // -1 = none
   void rowActivated(int row);  // double click
   void swatchClicked(const QModelIndex& index);
+  void opened(const QModelIndex& index, bool open);  // a row that opens others, by its sign or by Right and Left
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
@@ -67,8 +76,11 @@ class DataTable : public QTableView {
   void refreshHeads();
   int checkColumn() const;
   void toggle(int row);
+  QModelIndex levelCell(int row) const;  // that has kLevelRole; invalid = none
+  bool openByKey(const QKeyEvent& event);
 
   std::vector<TableColumn> m_columns;
+  AllRows m_allRows;
   QPointer<Commands> m_commands;
   QString m_scope;
   QTableView* m_frozen;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "widgets/table/data_table.h"
+#include "widgets/theme/icon.h"
 #include "widgets/theme/status.h"
 #include "widgets/theme/style.h"
 #include "widgets/theme/theme.h"
@@ -52,6 +53,21 @@ void paintSwatch(QPainter& painter, const QRectF& cell, const QVariant& colour) 
     painter.setBrush(Qt::NoBrush);
     painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3);
   }
+}
+
+// One axis for all rows; dots of several runs at one place stay one dot.
+void paintDots(QPainter& painter, const QRectF& content, const QList<double>& places, const QVariant& colour) {
+  constexpr double kRadius = 3;
+  const Theme& theme = Theme::of();
+  const double y = std::round(content.center().y()) + 0.5;
+  painter.setPen(theme.hairline(Colour::lineStrong));
+  painter.drawLine(QPointF(content.left(), y), QPointF(content.right(), y));
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(theme.colour(Colour::surface), 1));
+  painter.setBrush(colour.isValid() ? theme.curveColour(colour.toInt()) : theme.colour(Colour::text3));
+  for (const double each : places)
+    painter.drawEllipse(QPointF(content.left() + kRadius + each * (content.width() - 2 * kRadius), y), kRadius,
+                        kRadius);
 }
 
 }  // namespace
@@ -116,11 +132,31 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
       }
       break;
     }
+    case ColumnKind::dots:
+      if (const QVariant dots = index.data(kDotsRole); dots.isValid()) {
+        paintDots(*painter, content, dots.value<QList<double>>(), index.data(kSwatchRole));
+      } else if (!text.isEmpty()) {
+        painter->setFont(theme.font(FontRole::caption));
+        painter->setPen(theme.colour(Colour::text3));
+        painter->drawText(content, Qt::AlignVCenter | Qt::AlignLeft,
+                          QFontMetricsF(painter->font()).elidedText(text, Qt::ElideRight, content.width()));
+      }
+      break;
     case ColumnKind::text: {
+      QRectF words = content;
+      if (const QVariant level = index.data(kLevelRole); level.isValid()) {
+        words.setLeft(content.left() + kLevelWidth);
+        if (level.toInt() != static_cast<int>(Level::inside)) {
+          const bool open = level.toInt() == static_cast<int>(Level::open);
+          paintIcon(*painter, open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right"),
+                    QRectF(content.left() - 2, std::round(content.center().y() - 7), 14, 14),
+                    theme.colour(Colour::text2));
+        }
+      }
       painter->setFont(Theme::withWeight(theme.font(FontRole::body), strong ? 600 : 400));
       painter->setPen(ink);
-      painter->drawText(content, Qt::AlignVCenter | Qt::AlignLeft,
-                        QFontMetricsF(painter->font()).elidedText(text, Qt::ElideMiddle, content.width()));
+      painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
+                        QFontMetricsF(painter->font()).elidedText(text, Qt::ElideMiddle, words.width()));
       break;
     }
   }

@@ -13,9 +13,18 @@ enum TableRole {
   kToneRole,                     // int: Tone
   kRemarkRole,                   // QString: quiet, left of a number: "± 0.14"
   kStrongRole,                   // bool: weight 600
+  kLevelRole,                    // int: Level, in the first text column; invalid = no row opens another
+  kDotsRole,                     // QList<double>: places from 0 to 1 on the axis that all rows share
 };
 
 constexpr int kCellPadding = 10;  // left and right, in cells and in the head above them
+constexpr int kLevelWidth = 20;   // of the sign that opens a row, and of a step inside
+
+enum class Level {
+  closed,  // a row that opens others below it
+  open,
+  inside,  // one of them
+};
 
 enum class Tone { normal, quiet, accent, ok, warning, error };
 
@@ -25,6 +34,7 @@ enum class ColumnKind {
   check,   // a box, bound to Qt::CheckStateRole; in the head one for all rows
   swatch,  // the curve's colour; a click is swatchClicked()
   status,  // shape and word
+  dots,    // kDotsRole in the curve's colour, or a quiet word
 };
 
 struct TableColumn {

@@ -57,6 +57,14 @@ bool naturalLess(const QString& left, const QString& right) {
   return left.size() - i < right.size() - j;
 }
 
+bool standsBefore(const QVariant& left, const QVariant& right, Qt::SortOrder order) {
+  if (isMissing(left) || isMissing(right)) return !isMissing(left);
+  const bool ascending = order == Qt::AscendingOrder;
+  const QVariant &a = ascending ? left : right, &b = ascending ? right : left;
+  if (isNumber(a) && isNumber(b)) return a.toDouble() < b.toDouble();
+  return naturalLess(a.toString(), b.toString());
+}
+
 TableSortModel::TableSortModel(QObject* parent) : QSortFilterProxyModel(parent) {
   setDynamicSortFilter(true);
 }
@@ -70,13 +78,8 @@ bool TableSortModel::lessThan(const QModelIndex& left, const QModelIndex& right)
   const QVariant a = left.data(kSortRole), b = right.data(kSortRole);
   const bool own = a.isValid() || b.isValid();
   if (own) {
-    // "Less" is turned round in descending order, so missing ones say the opposite there to stay last.
-    if (isMissing(a) || isMissing(b)) {
-      if (isMissing(a) && isMissing(b)) return false;
-      return isMissing(a) ? sortOrder() == Qt::DescendingOrder : sortOrder() == Qt::AscendingOrder;
-    }
-    if (isNumber(a) && isNumber(b)) return a.toDouble() < b.toDouble();
-    return naturalLess(a.toString(), b.toString());
+    // "Less" is turned round in descending order.
+    return sortOrder() == Qt::DescendingOrder ? standsBefore(b, a, sortOrder()) : standsBefore(a, b, sortOrder());
   }
   return naturalLess(left.data().toString(), right.data().toString());
 }

@@ -8,6 +8,9 @@ namespace loom {
 
 // "run 9" before "run 10", whatever the case; independent of the locale, so that a table looks alike everywhere.
 bool naturalLess(const QString& left, const QString& right);
+// Whether a cell stands before another of its column in this order: numbers by their value, words as a person counts,
+// what is missing or not a number last in either order.
+bool standsBefore(const QVariant& left, const QVariant& right, Qt::SortOrder order);
 
 class TableSortModel : public QSortFilterProxyModel {
   Q_OBJECT

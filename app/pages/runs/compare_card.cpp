@@ -16,17 +16,46 @@ namespace loom {
 namespace {
 
 constexpr int kMostRuns = 8;
+constexpr std::size_t kMostNodes = 40;  // lines about the networks
 const QString kNothing = QStringLiteral("–");
+
+// Layers that not all have, arguments that are not the same, and how many parameters that makes.
+template <class Add>
+void addNetworks(const std::vector<ComparedRun>& runs, const Add& add) {
+  Differences differences;
+  for (const ComparedRun& run : runs)
+    if (run.network && run.network->isKnown()) differences.add(run.network->values);
+  std::vector<std::string> names = networkDifferences(differences);
+  const bool some = std::any_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
+    return run.record.parameters != runs.front().record.parameters;
+  });
+  const auto parameters = [](const ComparedRun& run) {
+    return run.record.parameters > 0 ? formatCount(static_cast<double>(run.record.parameters)) : kNothing;
+  };
+  if (some) add(QObject::tr("Parameters"), parameters, true, true);
+  const std::size_t left = names.size() > kMostNodes ? names.size() - kMostNodes : 0;
+  names.resize(names.size() - left);
+  for (const std::string& name : names) {
+    const auto value = [&](const ComparedRun& run) {
+      return run.network && run.network->isKnown() ? textOfNetworkValue(run.network->find(name)) : kNothing;
+    };
+    add(labelOfNetworkValue(name), value, true, true);
+  }
+  if (left > 0)
+    add(
+        QObject::tr("and %1 more in the networks").arg(left), [](const ComparedRun&) { return QString(); }, false,
+        false);
+}
 
 }  // namespace
 
-CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, const RunMetrics& metrics,
+CompareCard::CompareCard(const std::vector<ComparedRun>& all, const QStringList& keys, const RunMetrics& metrics,
                          QWidget* window)
     : Popover(window) {
   setObjectName("compare-card");
-  const QList<RunRecord> runs = all.mid(0, kMostRuns);
+  const std::vector<ComparedRun> runs(all.begin(), all.begin() + std::min<std::ptrdiff_t>(kMostRuns, std::ssize(all)));
   auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size())
-                                                  : counted(runs.size(), tr("runs")));
+                                                  : counted(std::ssize(runs), tr("runs")));
   title->setProperty("kind", "heading");
   contentLayout()->addWidget(title);
   auto* inner = new QWidget;
@@ -36,14 +65,14 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, c
   grid->setHorizontalSpacing(24);
   grid->setVerticalSpacing(6);
   int row = 0;
-  const auto add = [&](const QString& name, const std::function<QString(const RunRecord&)>& text, bool number,
+  const auto add = [&](const QString& name, const std::function<QString(const ComparedRun&)>& text, bool number,
                        bool mark) {
     auto* head = new QLabel(name);
     head->setProperty("kind", "label");
     grid->addWidget(head, row, 0);
     const QString first = text(runs.front());
-    for (int i = 0; i < runs.size(); ++i) {
-      const QString words = text(runs[i]);
+    for (int i = 0; i < std::ssize(runs); ++i) {
+      const QString words = text(runs[static_cast<std::size_t>(i)]);
       auto* cell = new QLabel(words);
       cell->setProperty("kind", mark && words != first ? "warning" : number ? "number" : "");
       cell->setTextFormat(Qt::PlainText);
@@ -54,24 +83,29 @@ CompareCard::CompareCard(const QList<RunRecord>& all, const QStringList& keys, c
     ++row;
   };
   add(
-      {}, [](const RunRecord& run) { return run.name; }, false, false);
-  add(tr("State"), stateWords, false, false);
+      {}, [](const ComparedRun& run) { return run.record.name; }, false, false);
   add(
-      tr("Best"), [&](const RunRecord& run) { return run.bestStep >= 0 ? metrics.text(run, run.best) : kNothing; },
-      true, false);
-  add(
-      tr("Loss"), [](const RunRecord& run) { return run.step > 0 ? formatLoss(run.loss) : kNothing; }, true, false);
-  add(
-      tr("Duration"), [](const RunRecord& run) { return run.duration > 0 ? formatDuration(run.duration) : kNothing; },
-      true, false);
-  for (const QString& key : keys)
-    add(
-        labelOfSetting(key),
-        [&](const RunRecord& run) {
-          const auto value = run.settings.find(key.toStdString());
-          return value == run.settings.end() ? kNothing : textOfSetting(key, *value);
-        },
-        true, true);
+      tr("State"), [](const ComparedRun& run) { return stateWords(run.record); }, false, false);
+  const auto best = [&](const ComparedRun& run) {
+    return !run.best.isEmpty()        ? run.best
+           : run.record.bestStep >= 0 ? metrics.text(run.record, run.record.best)
+                                      : kNothing;
+  };
+  add(tr("Best"), best, true, false);
+  const auto loss = [](const ComparedRun& run) { return run.record.step > 0 ? formatLoss(run.record.loss) : kNothing; };
+  add(tr("Loss"), loss, true, false);
+  const auto duration = [](const ComparedRun& run) {
+    return run.record.duration > 0 ? formatDuration(run.record.duration) : kNothing;
+  };
+  add(tr("Duration"), duration, true, false);
+  for (const QString& key : keys) {
+    const auto setting = [&](const ComparedRun& run) {
+      const auto value = run.record.settings.find(key.toStdString());
+      return value == run.record.settings.end() ? kNothing : textOfSetting(key, *value);
+    };
+    add(labelOfSetting(key), setting, true, true);
+  }
+  addNetworks(runs, add);
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);

@@ -7,24 +7,36 @@
 #include <QRegularExpression>
 #include <QStringListModel>
 #include <algorithm>
+#include <utility>
 
 namespace loom {
 namespace {
 
-// The last part of the filter: a name that is being typed, or a name, a comparison and the beginning of a value.
+// The last part of the filter: a name that is being typed; a name, and what compares it; or those and the beginning of
+// a value.
 struct Part {
-  QString name, value;
-  bool compared = false;
+  enum class Kind { name, comparison, value };
+  Kind kind = Kind::name;
+  QString name, begun;
 };
 
 Part lastPart(const QString& text) {
-  static const QRegularExpression kAndBefore("^.*\\band\\s+", QRegularExpression::CaseInsensitiveOption);
-  static const QRegularExpression kCompared("^\\s*([\\w.]+)\\s*(?:==|!=|<=|>=|<|>|=)\\s*(\\S*)$");
-  const QString last = QString(text).remove(kAndBefore);
-  if (const auto match = kCompared.match(last); match.hasMatch()) return {match.captured(1), match.captured(2), true};
-  static const QRegularExpression kName("^\\s*([\\w.]*)$");
+  static const auto kNoCase = QRegularExpression::CaseInsensitiveOption;
+  static const QRegularExpression kListed(R"(([\w.]+)\s+(?:not\s+)?in\s*[(\[](?:[^()\[\]]*,)?\s*([^,()\[\]]*)$)",
+                                          kNoCase);
+  if (const auto match = kListed.match(text); match.hasMatch())
+    return {Part::Kind::value, match.captured(1), match.captured(2)};
+  static const QRegularExpression kBefore(R"(^.*(?:\b(?:and|or|not)\s+|\())", kNoCase);
+  const QString last = QString(text).remove(kBefore);
+  static const QRegularExpression kCompared(R"(^\s*([\w.]+)\s*(?:==|!=|!~|<=|>=|<|>|=|~)\s*(\S*)$)");
+  if (const auto match = kCompared.match(last); match.hasMatch())
+    return {Part::Kind::value, match.captured(1), match.captured(2)};
+  static const QRegularExpression kNamed(R"(^\s*([\w.]+)\s+([a-z]*)$)");
+  if (const auto match = kNamed.match(last); match.hasMatch())
+    return {Part::Kind::comparison, match.captured(1), match.captured(2)};
+  static const QRegularExpression kName(R"(^\s*([\w.]*)$)");
   const auto match = kName.match(last);
-  return {match.hasMatch() ? match.captured(1) : QString(), {}, false};
+  return {Part::Kind::name, {}, match.hasMatch() ? match.captured(1) : QString()};
 }
 
 }  // namespace
@@ -47,9 +59,15 @@ FilterCompleter::FilterCompleter(QLineEdit& field, Source source)
 
 QStringList FilterCompleter::offers(const QString& text) const {
   const Part part = lastPart(text);
-  const QString begun = part.compared ? part.value : part.name;
+  const QString begun = part.begun;
+  QStringList known;
+  if (part.kind == Part::Kind::value) known = m_source.values(part.name);
+  if (part.kind == Part::Kind::name) known = m_source.names();
+  // After what is no name, no comparison follows: it is a word to look for.
+  if (part.kind == Part::Kind::comparison && m_source.names().contains(part.name, Qt::CaseInsensitive))
+    known = QStringList{"==", "!=", "<", ">", "in (", "~"};
   QStringList found;
-  for (const QString& each : part.compared ? m_source.values(part.name) : m_source.names())
+  for (const QString& each : std::as_const(known))
     if (each.contains(QString(begun).remove('"'), Qt::CaseInsensitive) && each != begun) found << each;
   // What begins so stands before what has it inside.
   std::stable_sort(found.begin(), found.end(), [&](const QString& a, const QString& b) {
@@ -61,7 +79,8 @@ QStringList FilterCompleter::offers(const QString& text) const {
 void FilterCompleter::offer(bool all) {
   const QString before = m_field.text().left(m_field.cursorPosition());
   const Part part = lastPart(before);
-  const QStringList words = !all && part.name.isEmpty() ? QStringList() : offers(before);
+  const bool begun = part.kind == Part::Kind::value || !part.begun.isEmpty();
+  const QStringList words = !all && !begun ? QStringList() : offers(before);
   m_words->setStringList(words);
   if (words.isEmpty()) return m_completer->popup()->hide();
   m_completer->complete();
@@ -69,8 +88,7 @@ void FilterCompleter::offer(bool all) {
 
 void FilterCompleter::take(const QString& word) {
   const int at = m_field.cursorPosition();
-  const Part part = lastPart(m_field.text().left(at));
-  const auto begun = (part.compared ? part.value : part.name).size();
+  const auto begun = lastPart(m_field.text().left(at)).begun.size();
   m_field.setText(m_field.text().left(at - begun) + word + m_field.text().mid(at));
   m_field.setCursorPosition(static_cast<int>(at - begun + word.size()));
 }

@@ -1,14 +1,19 @@
 #pragma once
-// The runs of a project as a table: what they are, how good they were, and only those settings in which they differ.
+// The runs of a project, newest first: what they are, how good they were, and only those settings in which they differ.
+// A run that comes or changes costs what it itself has, however many others there are.
 #include <QAbstractTableModel>
+#include <QHash>
 #include <QSet>
+#include <map>
+#include <memory>
+#include <vector>
 
-#include "launcher/store/run_filter.h"
+#include "app/differences.h"
+#include "app/run_networks.h"
 #include "launcher/store/run_record.h"
 #include "widgets/chart/chart_line.h"
 #include "widgets/chart/format.h"
 #include "widgets/table/table_roles.h"
-#include "widgets/table/table_sort_model.h"
 
 namespace loom {
 
@@ -19,28 +24,56 @@ class RunsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column { shown, colour, name, state, best, bestEpoch, last, loss, duration, tags, note, fixedColumns };
+  // `runs` and `seeds` are of groups (RunRows).
+  enum Column {
+    shown,
+    colour,
+    name,
+    runs,
+    state,
+    best,
+    seeds,
+    bestEpoch,
+    last,
+    loss,
+    duration,
+    tags,
+    note,
+    network,
+    parameters,
+    fixedColumns
+  };
   static constexpr int idRole = Qt::UserRole + 100;  // the others are those of table_roles.h
   RunsModel(RunStore& store, const RunMetrics& metrics, QObject* parent = nullptr);
 
   void setProject(const QString& project);
   std::vector<TableColumn> columns() const;
+  QString keyOf(int column) const;         // "best", "=optimizer.name": what is remembered of one
+  int columnOf(const QString& key) const;  // -1 for none
   void setWithDeleted(bool with);
   bool isShown(const QString& id) const { return !m_hidden.contains(id); }
-  void setShown(const QString& id, bool shown);
+  void setShown(const QString& id, bool shown) { setShown(QStringList{id}, shown); }
+  void setShown(const QStringList& ids, bool shown);
   QStringList hidden() const { return {m_hidden.begin(), m_hidden.end()}; }
   void setHidden(const QStringList& ids);
   QStringList differing() const { return m_differing; }  // keys of settings, in the order of the columns
-  const RunRecord& run(int row) const { return m_runs[row]; }
-  const QList<RunRecord>& runs() const { return m_runs; }
+  int count() const { return static_cast<int>(m_items.size()); }
+  const RunRecord& run(int row) const { return item(row).record; }
   int rowOf(const QString& id) const;
+  // Of runs with the same key only the seed differs: settings, drawing and data are the same. Empty while not all of it
+  // is known.
+  const QByteArray& likeness(int row) const { return item(row).likeness; }
+  std::shared_ptr<const RunNetwork> networkOf(const QString& id) const { return m_networks.find(id); }
+  bool readsNetworks() const { return m_networks.busy(); }
   // What a filter can compare, and the values that the runs have of it, quoted where they are words.
+  QStringList settingNames() const;  // whole: "optimizer.learning_rate"
   QStringList filterNames() const;
   QStringList filterValues(const QString& name) const;
   QString metric() const { return m_metric; }  // by which most runs are compared
+  bool anyValidation() const;                  // it is measured on a validation set
   ValueKind metricKind() const;
   Better metricBetter() const;
-  bool hasWords(int column) const;  // any run has tags, or a note
+  bool hasWords(int column) const;  // of tags, note, network, parameters: there is something to read
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -51,43 +84,59 @@ class RunsModel : public QAbstractTableModel {
 
  Q_SIGNALS:
   void shownChanged();
+  void columnsChanged();  // their widths, or whether they have anything to say
   void edited(const QString& id, RunsModel::Column column, const QString& text);  // name, tags or note
 
  private:
-  RunRecord shownOf(const RunRecord& run) const;
+  struct Item {
+    RunRecord record;  // its settings with the defaults where it is silent
+    Json given;        // as the record has them
+    NamedValues settings;
+    QByteArray settingsKey, likeness;
+  };
+  struct Metric {
+    int runs = 0, ofValidation = 0;
+    QString sample;  // a run that has it
+  };
+  const Item& item(int row) const { return *m_items[m_items.size() - 1 - static_cast<std::size_t>(row)]; }
+  Item& item(int row) { return *m_items[m_items.size() - 1 - static_cast<std::size_t>(row)]; }
+  std::unique_ptr<Item> makeItem(const RunRecord& run) const;
+  void takeSettings(Item& item, const RunRecord& run) const;
+  void count(const Item& item, int by);
+  void setLikeness(Item& item);
+  void countDrawing(const Item& item, int by);
   void reload();
+  void added(const QString& id);
+  void removed(const QString& id);
   void refresh(const QString& id);
-  void findDifferences();
+  void networksRead(const QStringList& ids);
+  void refreshMetric();
+  void refreshColumns();
+  void refreshNetworkNames();
+  void setDiffering(const QStringList& keys);
+  void measure(const Item& item, int column);
+  void measure(const Item& item);
+  int widthOf(int column, const QString& title) const;
   QString text(const RunRecord& run, int column) const;
+  QString settingText(const RunRecord& run, int column) const;
   QVariant sortKey(const RunRecord& run, int column) const;
   bool isNumber(int column) const;
-  int widthOf(int column, const QString& title) const;
 
   RunStore& m_store;
   const RunMetrics& m_metrics;
+  RunNetworks m_networks;
   QString m_project, m_metric;
-  QList<RunRecord> m_runs;
-  QList<Json> m_given;  // their settings as the records have them
+  std::vector<std::unique_ptr<Item>> m_items;  // oldest first: a new one moves none
+  QHash<QString, int> m_places;                // in m_items, by id
+  std::map<QString, Metric> m_measured;
+  Differences m_settings, m_drawings, m_sizes;
+  QHash<QByteArray, int> m_drawingCounts;
+  int m_tagged = 0, m_noted = 0;  // runs with tags, with a note
+  std::vector<std::string> m_networkNames;
   QStringList m_differing;
+  QHash<QString, QString> m_widest;  // of each column the widest value, by keyOf()
   QSet<QString> m_hidden;
   bool m_withDeleted = false;
-};
-
-// The rows of the table that a RunFilter holds for.
-class RunsFilter : public TableSortModel {
-  Q_OBJECT
-
- public:
-  explicit RunsFilter(RunsModel& model, QObject* parent = nullptr);
-  // Answers why the expression cannot be read; empty = it can. Until then the last one holds, without a part just
-  // begun.
-  QString setExpression(const QString& expression);
-
- private:
-  bool beginsName(const QString& expression) const;
-  RunsModel& m_model;
-  RunFilter m_filter;
-  QString m_good;  // the last expression that could be read
 };
 
 }  // namespace loom

@@ -1,5 +1,6 @@
 #pragma once
 // Which is best, and why? Every run of the project in a table, the chosen ones overlaid in charts.
+#include <QJsonArray>
 #include <QPointer>
 #include <QTimer>
 #include <map>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "app/page.h"
+#include "app/pages/runs/run_rows.h"
 #include "app/run_outline.h"
 #include "widgets/chart/series_source.h"
 
@@ -22,7 +24,6 @@ class DataTable;
 class ParallelAxes;
 class Popover;
 class LineChart;
-class RunsFilter;
 class RunsModel;
 class SearchField;
 class SegmentedControl;
@@ -46,9 +47,10 @@ class RunsPage : public Page {
   QWidget* keyboardHome() override;
   QJsonObject saveLayout() const override;
   void restoreLayout(const QJsonObject& layout) override;
-  bool settled() const override { return !m_soon.isActive(); }
+  bool settled() const override;
 
   RunsModel& model() const { return *m_model; }
+  RunRows& rows() const { return *m_rows; }
   DataTable& table() const { return *m_table; }
   LineChart& metricChart() const { return *m_metric; }
   LineChart& lossChart() const { return *m_loss; }
@@ -62,12 +64,16 @@ class RunsPage : public Page {
   QWidget* makeBar();
   QWidget* makeCharts();
   void makeActions();
-  void setLines();      // which runs are drawn, in which colours
-  void setDiffering();  // the panel of settings
+  void connectCharts();
+  void setLines();                                              // which runs are drawn, in which colours
+  void setDiffering(const std::vector<RunRows::Drawn>& drawn);  // the panel of settings
   void setRange();
   void soon();  // all of it anew, with the next frame
+  void refreshSoon();
   void showPanels();
-  void highlight(const QString& id);
+  void highlight(const QString& line);
+  QString chosenLine() const;  // of the one row that is selected
+  void choose(const QString& id);
   void hover(const QString& id);
   void refreshWords();
   void openSelected();
@@ -81,18 +87,32 @@ class RunsPage : public Page {
   void compare();
   void openFolder();
   void contextMenu(const QPoint& place);
+  void groupMenu(const QModelIndex& index);
+  void chooseGrouping();
+  void setGrouped(bool grouped);
+  void refreshGrouping();
+  bool isGroup(const QModelIndex& index) const;
+  QJsonObject currentView() const;
+  void openView(const QJsonObject& view);
+  void openSavedView(int number);
+  int savedView(const QString& name) const;  // -1 for none
+  void saveView(const QString& name);
+  void removeView(const QString& name);
+  void tellViews(const QString& sentence, const QJsonArray& before);
+  void refreshViews();
+  void chooseView();
+  void nameView();
   void makeTableCommands();
   const RunRecord* runMeant(const QJsonObject& arguments) const;
   void moreSeeds(const QString& run);
   QStringList selected() const;
-  QStringList shown() const;
 
   RunsModel* m_model;
-  RunsFilter* m_filter;
+  RunRows* m_rows;
   DataTable* m_table;
   QLabel *m_count, *m_badge;
   SearchField* m_search;
-  Button* m_compare;
+  Button *m_compare, *m_group, *m_viewButton;
   SegmentedControl *m_unit, *m_which;  // the x axis; which chart in a narrow window
   SmoothingSlider* m_smoothing;
   Switch *m_logX, *m_logLoss;
@@ -102,9 +122,13 @@ class RunsPage : public Page {
   Splitter* m_split;
   QStackedWidget* m_views;
   QPointer<Popover> m_card;
-  QTimer m_soon;
-  std::int64_t m_points = 0;                                       // as they were drawn last
-  QStringList m_drawn;                                             // runs that the lines were made for
+  QJsonArray m_saved;  // views: name and what currentView() was
+  QString m_view;      // name of the one that was opened last
+  QTimer m_soon, m_columnsSoon;
+  qint64 m_soonCost = 0;             // milliseconds of the last refresh: where that is much, they are rarer
+  std::int64_t m_points = 0;         // as they were drawn last
+  QStringList m_drawn;               // lines: runs and groups
+  QHash<QString, QString> m_lineOf;  // of each run that is drawn, by itself or in a mean
   std::map<QString, std::unique_ptr<OutlineQuestion>> m_outlines;  // of those runs
   std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>>
       m_sources;      // of those lines, by run and series

@@ -6,6 +6,7 @@
 
 #include "app/attempt.h"
 #include "app/pages/runs/compare_card.h"
+#include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
 #include "app/trained_runs.h"
@@ -43,7 +44,7 @@ void RunsPage::chooseColour(const QModelIndex& index) {
 // The name stands in the part of the table that stays; tags and note in columns that show themselves where there are
 // any.
 void RunsPage::edit(int column) {
-  if (!m_table->currentIndex().isValid()) return;
+  if (!m_table->currentIndex().isValid() || isGroup(m_table->currentIndex())) return;
   m_edited = column;
   setColumns();
   QTableView* const frozen = m_table->frozenPart();
@@ -53,6 +54,11 @@ void RunsPage::edit(int column) {
 }
 
 void RunsPage::openSelected() {
+  const QModelIndex row = m_table->currentIndex();
+  if (isGroup(row)) {
+    const QString group = row.data(RunRows::groupRole).toString();
+    return m_rows->setOpen(group, !m_rows->open().contains(group));
+  }
   if (selected().isEmpty()) return;
   Place place;
   place.page = "training";
@@ -62,15 +68,14 @@ void RunsPage::openSelected() {
 
 void RunsPage::toggleSelected() {
   const QStringList ids = selected();
-  if (ids.isEmpty()) return;
-  const bool show = !m_model->isShown(ids.first());
-  for (const QString& id : ids) m_model->setShown(id, show);
+  if (!ids.isEmpty()) m_model->setShown(ids, !m_model->isShown(ids.first()));
 }
 
 void RunsPage::hideOthers() {
-  const QStringList keep = selected();
+  const QStringList chosen = selected();
+  const QSet<QString> keep(chosen.begin(), chosen.end());
   QStringList hidden;
-  for (int row = 0; row < m_model->rowCount(); ++row)
+  for (int row = 0; row < m_model->count(); ++row)
     if (!keep.contains(m_model->run(row).id)) hidden << m_model->run(row).id;
   m_model->setHidden(hidden);
 }
@@ -93,10 +98,17 @@ void RunsPage::deleteSelected() {
                     }});
 }
 
+// A group stands in the comparison as the first of its runs, with its mean.
 void RunsPage::compare() {
-  QList<RunRecord> runs;
-  for (const QString& id : shown())
-    if (const int row = m_model->rowOf(id); row >= 0) runs << m_model->run(row);
+  std::vector<ComparedRun> runs;
+  for (const RunRows::Drawn& each : m_rows->drawn()) {
+    const int row = m_model->rowOf(each.runs.front());
+    if (row < 0) continue;
+    ComparedRun run{.record = m_model->run(row), .network = m_model->networkOf(each.runs.front()), .best = {}};
+    run.record.name = each.name;
+    if (each.isMean()) run.best = m_rows->bestText(each.id);
+    runs.push_back(std::move(run));
+  }
   if (runs.size() < 2) return;
   delete m_card;
   m_card = new CompareCard(runs, m_model->differing(), *context().runMetrics, window());
@@ -191,8 +203,62 @@ void RunsPage::makeTableCommands() {
   m_table->setCommands(*context().commands, QStringLiteral("runs/table"));
 }
 
+// How runs of equal settings stand in the table, and what their band says.
+void RunsPage::chooseGrouping() {
+  QMenu menu;
+  const auto add = [&](const QString& text, bool on, const std::function<void()>& act) {
+    QAction* const action = menu.addAction(text);
+    action->setCheckable(true);
+    action->setChecked(on);
+    connect(action, &QAction::triggered, this, act);
+  };
+  const bool grouped = m_rows->isGrouped();
+  add(tr("Every run by itself"), !grouped, [this] { setGrouped(false); });
+  add(tr("Equal settings, other seeds"), grouped, [this] { setGrouped(true); });
+  menu.addSeparator();
+  const std::pair<Spread, QString> spreads[] = {{Spread::deviation, tr("Band: standard deviation")},
+                                                {Spread::error, tr("Band: standard error of the mean")},
+                                                {Spread::range, tr("Band: least to largest")}};
+  for (const auto& [spread, text] : spreads)
+    add(text, grouped && m_rows->spread() == spread, [this, spread = spread] {
+      m_rows->setSpread(spread);
+      setGrouped(true);
+    });
+  menu.exec(m_group->mapToGlobal(QPoint(0, m_group->height() + 2)));
+}
+
+void RunsPage::setGrouped(bool grouped) {
+  m_rows->setGrouped(grouped);
+  setColumns();
+  refreshGrouping();
+  soon();
+}
+
+void RunsPage::refreshGrouping() {
+  m_group->setText(m_rows->isGrouped() ? tr("Group: settings") : tr("Group: none"));
+}
+
+void RunsPage::groupMenu(const QModelIndex& index) {
+  const QStringList runs = m_rows->runsOf(index.row());
+  const QString group = index.data(RunRows::groupRole).toString();
+  const bool open = m_rows->open().contains(group);
+  QMenu menu;
+  connect(menu.addAction(open ? tr("Close the group") : tr("Show its runs")), &QAction::triggered, this,
+          [this, group, open] { m_rows->setOpen(group, !open); });
+  const bool shown = m_model->isShown(runs.first());
+  connect(menu.addAction(shown ? tr("Hide in the charts") : tr("Show in the charts")), &QAction::triggered, this,
+          [this, runs, shown] { m_model->setShown(runs, !shown); });
+  context().commands->addTo(menu, "runs.hide-others", this);
+  menu.addSeparator();
+  context()
+      .commands->addTo(menu, "runs.seeds", this, {.text = {}, .picture = {}, .arguments = {{"run", runs.first()}}})
+      ->setEnabled(true);
+  menu.exec(QCursor::pos());
+}
+
 void RunsPage::contextMenu(const QPoint& place) {
   const QModelIndex index = m_table->indexAt(place);
+  if (isGroup(index)) return groupMenu(index);
   const RunRecord* const run = context().store->find(index.data(RunsModel::idRole).toString());
   if (!run) return;
   QMenu menu;

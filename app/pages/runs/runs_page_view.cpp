@@ -4,6 +4,7 @@
 #include <QLineEdit>
 
 #include "app/pages/runs/filter_completer.h"
+#include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
 #include "app/run_display.h"
@@ -37,12 +38,20 @@ QWidget* RunsPage::makeBar() {
   title->setProperty("kind", "title");
   m_count = new QLabel;
   m_count->setProperty("kind", "hint");
-  m_search = new SearchField(tr("Words, or optimizer == \"LARS\" and epochs > 100"), "/");
+  m_search = new SearchField(tr("Words, or optimizer in (LARS, LAMB) and epochs > 100"), "/");
   m_search->setIconName("filter");
   m_search->setObjectName("runs-filter");
   m_search->setAccessibleName(tr("Filter of the runs"));
   m_search->setMinimumWidth(220);
   m_search->setMaximumWidth(400);
+  m_group = new Button("group", {}, ButtonKind::outlined);
+  m_group->setObjectName("runs-group");
+  connect(m_group, &Button::clicked, this, &RunsPage::chooseGrouping);
+  m_viewButton = new Button("list", tr("Views"), ButtonKind::outlined);
+  m_viewButton->setObjectName("runs-views");
+  m_viewButton->setShrinks(true);
+  m_viewButton->setMaximumWidth(180);
+  connect(m_viewButton, &Button::clicked, this, &RunsPage::chooseView);
   auto* folder = new Button("import", tr("Open run folder"), ButtonKind::outlined);
   connect(folder, &Button::clicked, this, &RunsPage::openFolder);
   m_compare = new Button("compare", tr("Compare"), ButtonKind::tinted);
@@ -51,6 +60,8 @@ QWidget* RunsPage::makeBar() {
   row->addWidget(title);
   row->addWidget(m_count);
   row->addWidget(m_search, 1);
+  row->addWidget(m_group);
+  row->addWidget(m_viewButton);
   row->addStretch();
   row->addWidget(folder);
   row->addWidget(m_compare);
@@ -67,7 +78,7 @@ QWidget* RunsPage::makeBar() {
   rest->setInterval(kTypingMs);
   connect(rest, &QTimer::timeout, fault, [fault] { fault->setVisible(!fault->text().isEmpty()); });
   connect(m_search, &QLineEdit::textChanged, this, [this, fault, rest](const QString& text) {
-    const QString sentence = m_filter->setExpression(text);
+    const QString sentence = m_rows->setExpression(text);
     setStyleProperty(m_search, "problem", sentence.isEmpty() ? QVariant() : QVariant("error"));
     fault->setText(sentence);
     fault->setContentsMargins(m_search->x(), 0, 20, 8);

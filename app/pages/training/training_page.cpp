@@ -192,10 +192,11 @@ void TrainingPage::refresh() {
     const bool doubtful = !context().launcher->doubt(m_run).isEmpty();
     if (doubtful) words = tr("Not known how it goes");
     m_state->setStatus(doubtful ? Status::warning : statusOf(run->state), words);
-    const QList<RunRecord> all = context().workspace->runs();
-    qsizetype number = 1;
-    for (qsizetype i = 0; i < all.size(); ++i)
-      if (all[i].id == m_run) number = i + 1;
+    qsizetype number = 1, counted = 0;
+    context().workspace->forEachRun([&](const RunRecord& each) {
+      ++counted;
+      if (each.id == m_run) number = counted;
+    });
     const QString host = context().runHosts->hostOf(*run);
     QStringList parts{tr("Run %1").arg(number) + (host.isEmpty()
                                                       ? tr(" on this machine")

@@ -46,14 +46,15 @@ class RunsPageFixture : public QObject {
     QTRY_VERIFY(m_open->window().settled());
   }
   // A run as its folder and the store have it: `optimizer` as the project gave it.
-  QString addRun(const QString& name, const Json& optimizer, const Json& network = {}) {
+  QString addRun(const QString& name, const Json& optimizer, const Json& network = {}, int seed = 7) {
     const QString folder = QFileInfo(m_open->write("p/runs/" + name + "/log.txt", "")).absolutePath();
     Json project = Json::parse(kProject);
     project["training"]["optimizer"] = optimizer;
+    project["training"]["seed"] = seed;
     if (!network.is_null()) project["networks"]["main"]["nodes"] = network;
     m_open->write("p/runs/" + name + "/run.json",
                   QByteArray::fromStdString(
-                      Json{{"run", 1}, {"project", project}, {"settings", {{"epochs", 2}, {"seed", 7}}}}.dump()));
+                      Json{{"run", 1}, {"project", project}, {"settings", {{"epochs", 2}, {"seed", seed}}}}.dump()));
     RunRecord run;
     run.id = run.name = name;
     run.folder = folder;
@@ -62,7 +63,8 @@ class RunsPageFixture : public QObject {
     readRunFile(folder, run);
     return store().add(run);
   }
-  void addEvents(const QString& id, int steps, std::int64_t first = 1, const std::string& metric = "score") {
+  void addEvents(const QString& id, int steps, std::int64_t first = 1, const std::string& metric = "score",
+                 double best = 0.875) {
     std::vector<Event> events;
     std::int64_t sequence = first;
     const auto event = [&](const char* kind, Json body) {
@@ -79,8 +81,7 @@ class RunsPageFixture : public QObject {
       event("step", {{"loss", 1.0 / static_cast<double>(sequence)},
                      {"epoch", 0.1 * static_cast<double>(sequence)},
                      {"learning_rate", 0.00106000001536}});
-    event("validation",
-          {{"loss", 0.5}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"metrics", {{metric, 0.875}}}});
+    event("validation", {{"loss", 0.5}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"metrics", {{metric, best}}}});
     store().append(id, toBatch(std::move(events)));
   }
   int row(const QString& id) {

@@ -502,6 +502,10 @@ class RunsPageTest : public RunsPageFixture {
     QCOMPARE(completer->offers("epochs > 1 and opti").value(0), QString("optimizer"));
     QCOMPARE(completer->offers("optimizer == \"L"), (QStringList{"\"LARS\""}));
     QVERIFY(completer->offers("learning_rate > ").contains("6.4"));
+    QCOMPARE(completer->offers("epochs > 1 or not (opti").value(0), QString("optimizer"));
+    QCOMPARE(completer->offers("optimizer in (\"LARS\", Mo"), (QStringList{"\"Momentum\""}));
+    QVERIFY(completer->offers("optimizer ").contains("in ("));
+    QVERIFY(completer->offers("nobody ").isEmpty());
     field->setFocus();
     QTest::keyClicks(field, "optimizer == la");
     auto* popup = m_open->window().findChild<QAbstractItemView*>("filter-offers");

@@ -1,0 +1,258 @@
+// What the Runs page draws: the rows that are ticked, the settings in which they differ, the words that count them.
+#include <QLabel>
+#include <QStackedWidget>
+#include <algorithm>
+#include <cmath>
+
+#include "app/group_series.h"
+#include "app/pages/runs/run_rows.h"
+#include "app/pages/runs/runs_model.h"
+#include "app/pages/runs/runs_page.h"
+#include "app/run_display.h"
+#include "app/run_metrics.h"
+#include "app/run_settings.h"
+#include "app/store_series.h"
+#include "app/workspace.h"
+#include "widgets/chart/chart_stack.h"
+#include "widgets/chart/parallel_axes.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/search_field.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
+#include "widgets/table/data_table.h"
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+// Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
+constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260, kBareEnds = 16;
+constexpr int kNarrow = 1000, kWide = 1200;
+constexpr int kMostAxes = 4;             // of settings, beside the result
+constexpr std::size_t kMostLines = 200;  // more cannot be told apart, and would take the window's time
+
+// The best, in the order of the table; what was not measured comes after all that was.
+void keepBest(std::vector<RunRows::Drawn>& drawn, Better better) {
+  if (drawn.size() <= kMostLines) return;
+  std::vector<std::size_t> order(drawn.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto value = [&](std::size_t i) {
+    const double none = std::numeric_limits<double>::infinity();
+    return !drawn[i].best || std::isnan(*drawn[i].best) ? none
+           : better == Better::higher                   ? -*drawn[i].best
+                                                        : *drawn[i].best;
+  };
+  std::nth_element(order.begin(), order.begin() + kMostLines, order.end(),
+                   [&](std::size_t a, std::size_t b) { return std::pair(value(a), a) < std::pair(value(b), b); });
+  order.resize(kMostLines);
+  std::sort(order.begin(), order.end());
+  std::vector<RunRows::Drawn> kept;
+  for (const std::size_t each : order) kept.push_back(std::move(drawn[each]));
+  drawn = std::move(kept);
+}
+
+Json valueOf(const RunRecord& run, const QString& key) {
+  const auto found = run.settings.find(key.toStdString());
+  return found == run.settings.end() ? Json() : *found;
+}
+
+}  // namespace
+
+void RunsPage::connectCharts() {
+  connect(m_table, &DataTable::rowHovered, this, [this](int row) {
+    const QModelIndex index = m_rows->index(row, 0);
+    const QVariant group = index.data(RunRows::groupRole);
+    highlight(row < 0           ? chosenLine()
+              : group.isValid() ? group.toString()
+                                : m_lineOf.value(index.data(RunsModel::idRole).toString()));
+  });
+  connect(m_charts, &ChartStack::lineHovered, this, &RunsPage::hover);
+  connect(m_charts, &ChartStack::lineClicked, this, &RunsPage::choose);
+  connect(m_differing, &ParallelAxes::lineHovered, this, [this](const QString& id) {
+    hover(id);
+    highlight(id.isEmpty() ? chosenLine() : id);
+  });
+  connect(m_differing, &ParallelAxes::lineClicked, this, &RunsPage::choose);
+  connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] { highlight(chosenLine()); });
+}
+
+void RunsPage::setLines() {
+  std::vector<RunRows::Drawn> all = m_rows->drawn();
+  keepBest(all, m_model->metricBetter());
+  const QString metric = m_model->metric();
+  const std::string validation = "validation." + metric.toStdString(), training = "epoch." + metric.toStdString();
+  std::vector<ChartLine> metrics, losses;
+  // A source that was drawn before has its answer: a curve that is read again would vanish for a moment.
+  decltype(m_sources) sources;
+  decltype(m_outlines) outlines;
+  const auto source = [&](const QStringList& runs, const std::string& name) -> std::shared_ptr<const SeriesSource> {
+    std::vector<std::shared_ptr<const SeriesSource>> each;
+    for (const QString& id : runs) {
+      std::shared_ptr<StoreSeries>& kept = sources[{id, name}];
+      if (const auto known = m_sources.find({id, name}); !kept && known != m_sources.end()) kept = known->second;
+      if (!kept) kept = std::make_shared<StoreSeries>(*context().store, id, name);
+      each.push_back(kept);
+    }
+    if (each.size() == 1) return each.front();
+    return std::make_shared<GroupSeries>(std::move(each), m_rows->spread());
+  };
+  m_drawn.clear();
+  m_lineOf.clear();
+  for (const RunRows::Drawn& row : all) {
+    const RunRecord* const first = context().store->find(row.runs.front());
+    if (!first) continue;
+    m_drawn << row.id;
+    bool read = true, hasLoss = true, hasValidation = true, hasTraining = true;
+    for (const QString& id : row.runs) {
+      m_lineOf.insert(id, row.id);
+      auto& question = outlines[id];
+      if (const auto known = m_outlines.find(id); known != m_outlines.end()) question = std::move(known->second);
+      if (!question) question = outlineQuestion(*context().store, id, [this] { soon(); });
+      const RunOutline* const outline = question->ask({m_charts->axis()->unit(), {}});
+      read = read && outline;
+      hasLoss = hasLoss && outline && outline->has(series::kLoss);
+      hasValidation = hasValidation && outline && outline->has(validation);
+      hasTraining = hasTraining && outline && outline->has(training);
+    }
+    if (!read) continue;
+    ChartLine line{.id = row.id, .name = row.name, .colour = row.colour, .isMean = row.isMean()};
+    if (!metric.isEmpty() && (hasValidation || hasTraining)) {
+      ChartLine measured = line;
+      measured.kind = LineKind::plain;
+      measured.source = source(row.runs, hasValidation ? validation : training);
+      measured.value = context().runMetrics->kind(*first, metric);
+      metrics.push_back(std::move(measured));
+    }
+    if (hasLoss) {
+      line.source = source(row.runs, series::kLoss);
+      line.value = ValueKind::loss;
+      losses.push_back(std::move(line));
+    }
+  }
+  m_outlines = std::move(outlines);
+  m_sources = std::move(sources);
+  const ValueKind kind = m_model->metricKind();
+  const QString title = metric.isEmpty() ? tr("accuracy") : titleOfMetric(metric).toLower();
+  // Of all runs, not of those that the filter leaves: the title stays while one types.
+  m_metric->setTitle(
+      m_model->anyValidation() || metric.isEmpty() ? tr("Validation %1").arg(title) : tr("Training %1").arg(title),
+      kind == ValueKind::accuracy ? "%" : QString());
+  m_metric->setValueKind(kind);
+  m_metric->setBetter(m_model->metricBetter());
+  // Names stand whole at the ends of their lines as far as the chart can spare the room.
+  const QFontMetrics text(Theme::withWeight(Theme::of(this).font(FontRole::axis), 600));
+  QString widest;
+  for (const ChartLine& line : metrics)
+    if (line.name.size() > widest.size()) widest = line.name;
+  PanelMargins margins = m_metric->margins();
+  margins.right = std::clamp(text.horizontalAdvance(widest) + kEndSignAndValue, kNarrowestEnds, kWidestEnds);
+  m_metric->setMargins(margins);
+  m_metric->setLines(std::move(metrics));
+  m_loss->setLines(std::move(losses));
+  setDiffering(all);
+  // A run that is drawn no more would leave all others faint.
+  if (!m_drawn.contains(m_metric->highlighted())) highlight(chosenLine());
+}
+
+void RunsPage::highlight(const QString& line) {
+  const QString drawn = m_drawn.contains(line) ? line : QString();
+  m_charts->setHighlighted(drawn);
+  m_differing->setHighlighted(drawn);
+}
+
+void RunsPage::hover(const QString& id) {
+  m_table->setHoveredRow(m_rows->rowOf(id));
+}
+
+// The first settings in which the drawn runs differ, and the best that each reached.
+void RunsPage::setDiffering(const std::vector<RunRows::Drawn>& drawn) {
+  struct Shown {
+    const RunRows::Drawn* row;
+    const RunRecord* run;
+  };
+  std::vector<Shown> shown;
+  for (const RunRows::Drawn& each : drawn)
+    if (const int row = m_model->rowOf(each.runs.front()); row >= 0 && !m_model->run(row).settings.empty())
+      shown.push_back({&each, &m_model->run(row)});
+  QStringList keys;
+  for (const QString& key : m_model->differing())
+    if (keys.size() < kMostAxes && std::any_of(shown.begin(), shown.end(), [&](const Shown& each) {
+          return valueOf(*each.run, key) != valueOf(*shown.front().run, key);
+        }))
+      keys << key;
+  std::vector<QString> axes;
+  std::vector<ParallelLine> lines;
+  if (shown.size() > 1 && !keys.isEmpty()) {
+    for (const QString& key : std::as_const(keys)) axes.push_back(labelOfSetting(key));
+    axes.push_back(m_model->metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best"));
+    for (const auto& [row, run] : shown) {
+      ParallelLine line{.id = row->id, .colour = row->colour, .values = {}};
+      for (const QString& key : std::as_const(keys)) {
+        const Json value = valueOf(*run, key);
+        line.values.push_back(
+            {textOfSetting(key, value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
+      }
+      line.values.push_back({row->best ? context().runMetrics->number(*run, *row->best)
+                             : run->step > 0 && !std::isfinite(run->loss) ? tr("NaN")
+                                                                          : QStringLiteral("–"),
+                             row->best});
+      lines.push_back(std::move(line));
+    }
+  }
+  m_differing->setContent(std::move(axes), std::move(lines));
+  showPanels();
+}
+
+void RunsPage::showPanels() {
+  // One chart in a narrow window, and which; the third where there is room for all.
+  const bool narrow = width() < kNarrow;
+  m_which->setVisible(narrow);
+  m_badge->setVisible(!narrow);  // the status strip tells of points too
+  m_metric->setVisible(!narrow || m_which->current() == 0);
+  m_loss->setVisible(!narrow || m_which->current() == 1);
+  // Beside the other chart its lines take all the room: the names stand there.
+  m_loss->setLineEnds(narrow ? LineEnds::oneLine : LineEnds::none);
+  PanelMargins margins = m_loss->margins();
+  margins.right = narrow ? m_metric->margins().right : kBareEnds;
+  m_loss->setMargins(margins);
+  m_differing->setVisible(width() >= kWide && !m_differing->lines().empty());
+}
+
+void RunsPage::setRange() {
+  const XUnit unit = m_charts->axis()->unit();
+  double from = unit == XUnit::time ? 1e300 : 0, to = -1e300;
+  for (const auto& [id, question] : m_outlines) {
+    const RunOutline* const outline = question->ask({unit, {}});
+    // What is read of one widens the range when it comes; before anything of this unit is known, what stood there
+    // stands.
+    if (!outline || !outline->loss || question->answered()->unit != unit) continue;
+    from = std::min(from, outline->loss->first);
+    to = std::max(to, outline->loss->second);
+  }
+  if (to > from || m_outlines.empty()) m_charts->axis()->setFull(to > from ? Interval{from, to} : Interval{0, 1});
+}
+
+void RunsPage::refreshWords() {
+  refreshViews();
+  const int all = m_model->count(), left = m_rows->accepted();
+  m_count->setText(QString::number(all));
+  m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(left).arg(all));
+  m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
+  const auto ticked = static_cast<qsizetype>(m_rows->drawn().size());
+  m_metric->setEmptyText(all && !left ? tr("No run matches the filter")
+                         : ticked > 0 ? tr("Nothing was measured yet in what is ticked")
+                                      : tr("Tick runs in the table to draw them here"));
+  const bool grouped = m_rows->isGrouped();
+  m_compare->setText(tr("Compare %1").arg(counted(ticked, grouped ? tr("groups") : tr("runs"))));
+  m_compare->setEnabled(ticked >= 2);
+  QString words = tr("%1 shown").arg(counted(ticked, grouped ? tr("groups") : tr("runs")));
+  if (ticked > m_drawn.size() && !m_drawn.isEmpty()) words += tr(", the best %1 drawn").arg(m_drawn.size());
+  // Points as they were last drawn: lines that are set anew have none until then.
+  Q_EMIT statusChanged(ticked == 0     ? QString()
+                       : m_points == 0 ? words
+                                       : tr("%1, %2 %3, 0 dropped")
+                                             .arg(words, formatCount(static_cast<double>(m_points)),
+                                                  m_points == 1 ? tr("point") : tr("points")));
+}
+
+}  // namespace loom
