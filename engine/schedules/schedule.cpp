@@ -20,6 +20,7 @@ class WarmUp final : public Schedule {
     const double done = m_from == 0 ? (step + 1) / m_steps : step / m_steps;
     return m_schedule->factor(step) * (m_from + (1 - m_from) * std::clamp(done, 0.0, 1.0));
   }
+  std::optional<PlateauRule> plateau() const override { return m_schedule->plateau(); }
 
  private:
   std::unique_ptr<Schedule> m_schedule;

@@ -1,11 +1,13 @@
 #pragma once
 // The learning rate over a run as a factor of the base rate; a function of the step alone, so that a chart can draw all
-// of it.
+// of it. Only Plateau has more to it: what the run measures.
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "engine/catalogue/entry.h"
+#include "engine/schedules/plateau.h"
 
 namespace loom {
 
@@ -23,6 +25,8 @@ class Schedule {
   virtual ~Schedule() = default;
   // Factor for step (from 0). Steps may be fractional for drawing.
   virtual double factor(double step) const = 0;
+  // Where what is measured lowers the rate besides: by which rule. factor() knows nothing of it.
+  virtual std::optional<PlateauRule> plateau() const { return std::nullopt; }
 };
 
 struct ScheduleDefinition {

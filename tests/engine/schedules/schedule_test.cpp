@@ -80,6 +80,74 @@ TEST(Schedules, OneCycle) {
               ElementsAre(near(0.5), near(0.75), 1));
 }
 
+TEST(Schedules, StableThenDecay) {
+  EXPECT_THAT(
+      factors({{"name", "WSD"}}, nullptr, {0, 79, 80, 85, 90, 95, 100, 120}),
+      ElementsAre(1, 1, near(1), near(.5), near(1 - std::sqrt(.5)), near(1 - std::sqrt(.75)), near(0), near(0)));
+  EXPECT_THAT(factors({{"name", "WSD"}, {"decay", 0.5}, {"shape", "linear"}, {"end", 0.2}}, nullptr, {50, 75, 100}),
+              ElementsAre(1, near(0.6), near(0.2)));
+  EXPECT_THAT(factors({{"name", "WSD"}, {"decay", 0}}, nullptr, {0, 100}), ElementsAre(1, 1));
+  EXPECT_THAT(factors({{"name", "WSD"}}, {{"epochs", 1}}, {0, 4, 10, 85}),
+              ElementsAre(near(.1), near(.5), 1, near(.5)));
+}
+
+// Cycles of 1, 2 and 4 epochs of 10 steps; as PyTorch's CosineAnnealingWarmRestarts(T_0 = 10, T_mult = 2).
+TEST(Schedules, CosineWithRestarts) {
+  const Json doubling = {{"name", "CosineRestarts"}, {"first", 1.0}, {"end", 0.1}};
+  const auto at = [](double share) { return 0.1 + 0.9 * 0.5 * (1 + std::cos(std::numbers::pi * share)); };
+  EXPECT_THAT(factors(doubling, nullptr, {0, 5, 9, 10, 20, 29, 30, 50, 69, 70}),
+              ElementsAre(1, near(at(.5)), near(at(.9)), near(1), near(at(.5)), near(at(.95)), near(1), near(at(.5)),
+                          near(at(.975)), near(1)));
+  // As long each, with lower peaks.
+  EXPECT_THAT(factors({{"name", "CosineRestarts"}, {"first", 2.0}, {"times", 1.0}, {"peaks", 0.5}}, nullptr,
+                      {0, 10, 20, 30, 40, 99}),
+              ElementsAre(1, near(.5), near(.5), near(.25), near(.25),
+                          near(.0625 * .5 * (1 + std::cos(std::numbers::pi * .95)))));
+  // Whole epochs are met exactly, whatever their number of steps.
+  for (int epoch = 0; epoch < 60; epoch += 3)
+    EXPECT_NEAR(
+        factors({{"name", "CosineRestarts"}, {"first", 3.0}, {"times", 1.0}}, nullptr, {7.0 * epoch}, {420, 7})[0], 1,
+        1e-6);
+}
+
+// Akiba et al. at a batch of 32,768: 6.4, 0.96, 0.128, 0.0128 of 12.8.
+TEST(Schedules, SlowStart) {
+  EXPECT_THAT(factors({{"name", "SlowStart"}}, nullptr, {0, 399, 400, 699, 700, 849, 850, 899}, {900, 10}),
+              ElementsAre(.5, .5, .075, .075, .01, .01, .001, .001));
+  EXPECT_THAT(factors({{"name", "SlowStart"}, {"factors", {1.0}}, {"at", Json::array()}}, nullptr, {0, 99}),
+              ElementsAre(1, 1));
+}
+
+PlateauState observed(const PlateauRule& rule, const std::vector<double>& values, bool higherIsBetter = false) {
+  PlateauState state;
+  for (const double value : values) state.observe(rule, value, higherIsBetter);
+  return state;
+}
+
+// Each sequence by hand; PyTorch's ReduceLROnPlateau drops at the same places.
+TEST(Schedules, PlateauDropsAfterTooManyResultsWithoutAGain) {
+  const PlateauRule rule{.factor = 0.5, .patience = 2, .threshold = 0.1};
+  EXPECT_EQ(observed(rule, {1, 1, 1}).scale, 1) << "the first is a gain, two more are borne";
+  EXPECT_EQ(observed(rule, {1, 1, 1, 1}).scale, 0.5);
+  EXPECT_EQ(observed(rule, {1, .95, .95, .95}).scale, 0.5) << "a gain of less than a tenth is none";
+  EXPECT_EQ(observed(rule, {1, .95, .95, .8, .8, .8}).scale, 1);
+  EXPECT_EQ(observed(rule, {1, 1, 1, 1, 1, 1, 1}).scale, 0.25);
+  EXPECT_EQ(observed(rule, {.5, .4, .4, .4}, true).scale, 0.5);
+  EXPECT_EQ(observed(rule, {.5, .6, .7, .8}, true).scale, 1);
+  EXPECT_EQ(observed(rule, {1, NAN, NAN, NAN}).scale, 0.5);
+  const PlateauRule resting{.factor = 0.1, .patience = 0, .threshold = 0, .cooldown = 2, .least = 0.05};
+  EXPECT_EQ(observed(resting, {1, 1, 1, 1}).scale, 0.1) << "two results behind a drop do not count";
+  EXPECT_EQ(observed(resting, {1, 1, 1, 1, 1}).scale, 0.05);
+}
+
+TEST(Schedules, OnlyPlateauFollowsWhatIsMeasured) {
+  for (const ScheduleDefinition* definition : scheduleTable()) {
+    const auto made = makeSchedule({{"name", definition->entry.id}}, {{"epochs", 1}}, kSpan);
+    EXPECT_EQ(made->plateau().has_value(), definition->entry.id == "Plateau") << definition->entry.id;
+  }
+  EXPECT_EQ(makeSchedule({{"name", "Plateau"}, {"patience", 3}}, nullptr, kSpan)->plateau()->patience, 3);
+}
+
 TEST(Schedules, WarmUpFromNothingNeverHasARateOfZero) {
   EXPECT_THAT(factors({{"name", "Constant"}}, {{"steps", 4}}, {0, 1, 2, 3, 4, 50}),
               ElementsAre(0.25, 0.5, 0.75, 1, 1, 1));
@@ -137,6 +205,9 @@ TEST(Schedules, RefuseWhatCannotBe) {
   EXPECT_THAT(messageOf({{"name", "Step"}, {"every", 0}}), testing::HasSubstr("every"));
   EXPECT_THAT(messageOf({{"name", "Cosine"}}, {{"epoch", 1}}), testing::HasSubstr("epoch"));
   EXPECT_THAT(messageOf(5), testing::HasSubstr("names no schedule"));
+  EXPECT_THAT(messageOf({{"name", "SlowStart"}, {"at", {10}}}),
+              testing::HasSubstr("2 stages, but there are 4 factors"));
+  EXPECT_THAT(messageOf({{"name", "SlowStart"}, {"at", {40, 30, 85}}}), testing::HasSubstr("must rise"));
 }
 
 TEST(Schedules, EveryEntryIsWhole) {
@@ -144,15 +215,17 @@ TEST(Schedules, EveryEntryIsWhole) {
     EXPECT_FALSE(definition->entry.summary.empty() || definition->entry.help.empty()) << definition->entry.id;
     const Json none = Json::object();
     EXPECT_TRUE(validate(definition->entry, none).empty()) << definition->entry.id;
-    // A factor of the base rate: never negative and at most 1 by default, which all but a cycle have at once.
+    // A factor of the base rate: never negative and at most 1 by default, which all but a cycle have at once, and a
+    // slow start never.
     const auto schedule = definition->make(Values(definition->entry, none), kSpan);
-    if (definition->entry.id != "OneCycle") EXPECT_EQ(schedule->factor(0), 1);
+    const bool slow = definition->entry.id == "SlowStart";
+    if (definition->entry.id != "OneCycle" && !slow) EXPECT_EQ(schedule->factor(0), 1);
     double highest = 0;
     for (double step = 0; step <= 100; step += 0.5) {
       EXPECT_GE(schedule->factor(step), 0);
       highest = std::max(highest, schedule->factor(step));
     }
-    EXPECT_EQ(highest, 1);
+    EXPECT_EQ(highest, slow ? 0.5 : 1);
   }
 }
 
