@@ -29,7 +29,8 @@ const std::vector<SettingSection>& settingSections() {
   static const std::vector<SettingSection> sections = [] {
     std::vector<SettingSection> all = {
         {"Length", {"epochs", "max_steps"}},
-        {"Large batch", {"batch", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
+        {"Large batch",
+         {"batch", "batch_at", "batch_then", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
         {"First weights", {"start_from", "start_from_parameters"}},
         {"Regularisation", {"clip_norm"}},
         {"Data and shuffle", {"shuffle", "oversample", "drop_last"}},

@@ -7,6 +7,7 @@
 #include "engine/catalogue/names.h"
 #include "engine/data/columns/column_step.h"
 #include "engine/data/loader.h"
+#include "engine/network/batch_stages.h"
 #include "engine/network/drawing_check.h"
 #include "engine/network/lone_statistics.h"
 #include "engine/network/pattern.h"
@@ -234,6 +235,7 @@ class ProjectChecker {
       if (batch >= 1 && passes >= 1 && batch < 2 * passes * ranks &&
           settings.text("batch_statistics") != "synchronised")
         checkStatistics(path);
+      checkStages(path, settings);
       const double epochs = settings.real("epochs");
       for (const UpdateSpec& update : m_project.training.updates) {
         if (!update.warmup.is_object() || !update.warmup.contains("epochs") || !update.warmup["epochs"].is_number())
@@ -247,6 +249,15 @@ class ProjectChecker {
       }
     } catch (const Error&) {
       return;  // of a wrong type: reported with the fields
+    }
+  }
+
+  void checkStages(const std::string& path, const Values& settings) {
+    if (settings.reals("batch_at").empty() && settings.reals("batch_then").empty()) return;
+    try {
+      batchStages(settings);
+    } catch (const Error& error) {
+      report(path + ".batch_at", fmt::format("and batch_then make no stages: {}", error.message()));
     }
   }
 

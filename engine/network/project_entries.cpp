@@ -42,6 +42,23 @@ Entry settings() {
        .comfortable = Range{2, 65536},
        .unit = "samples",
        .important = true},
+      {.key = "batch_at",
+       .label = "Batch changes at",
+       .help = "Whole epochs behind which the batch is another one, such as 30, 45, 75; empty: it stays. The learning "
+               "rate goes on as if nothing had changed, so that a growing batch takes the place of a falling rate "
+               "(batch-size control; Smith et al. 2017). It pays late in a run, where noise in the gradient hurts and "
+               "larger batches use the machine better.",
+       .type = FieldType::reals,
+       .defaultValue = Json::array(),
+       .hard = Range{1, 1e6},
+       .unit = "epochs"},
+      {.key = "batch_then",
+       .label = "Batch then",
+       .help = "The batch from each of these epochs on, such as 69632, 87040, 121856.",
+       .type = FieldType::reals,
+       .defaultValue = Json::array(),
+       .hard = Range{1, 1e9},
+       .unit = "samples"},
       {.key = "accumulate",
        .label = "Accumulation",
        .help = "Passes in which a rank computes its part of the batch, adding up gradients: the same step with "

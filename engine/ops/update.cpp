@@ -6,6 +6,8 @@
 //   3. a rule that measures answers each tensor's trust ratio; others, and tensors that are not `scaled`, have 1
 //   4. the rule on every element
 //   5. states behind the tensors take the values that are given with them
+// Behind all others, a rule that follows epochs is given the epochs done, in steps of which one has
+// `steps_per_epoch`.
 #include "engine/ops/update.h"
 
 #include <cmath>
@@ -33,8 +35,9 @@ const OptimizerDefinition& definitionOf(const Attributes& attributes) {
 }  // namespace
 
 Attributes updateAttributes(const OptimizerDefinition& definition, const Values& values,
-                            std::vector<double> weightDecay, std::vector<std::int64_t> scaled) {
-  Attributes attributes{{"rule", definition.entry.id}};
+                            std::vector<double> weightDecay, std::vector<std::int64_t> scaled,
+                            std::int64_t stepsPerEpoch) {
+  Attributes attributes{{"rule", definition.entry.id}, {"steps_per_epoch", stepsPerEpoch}};
   for (const Field& field : definition.entry.fields) {
     if (!isRules(field)) continue;
     switch (field.type) {
@@ -70,6 +73,9 @@ UpdateSettings updateSettings(const Attributes& attributes) {
     }
   UpdateSettings settings{.rule = definition.make(Values(definition.entry, given)), .slots = 0, .tensors = {}};
   settings.slots = settings.rule->slots().size();
+  settings.stepsPerEpoch = attributes.integer("steps_per_epoch", 1);
+  if (settings.stepsPerEpoch < 1)
+    throwError(ErrorCode::badProject, "update: an epoch of {} steps is none", settings.stepsPerEpoch);
   const std::vector<double>& decays = attributes.reals("weight_decay");
   const std::vector<std::int64_t>& scaled = attributes.integers("scaled");
   if (decays.size() != scaled.size())
@@ -89,6 +95,10 @@ std::vector<StateOfUpdate> statesOf(const UpdateSettings& settings, std::size_t 
   return states;
 }
 
+std::optional<std::size_t> epochInput(const UpdateSettings& settings, std::size_t inputs) {
+  return settings.rule->followsEpochs() ? std::optional(inputs - 1) : std::nullopt;
+}
+
 namespace update_op {
 
 std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
@@ -99,11 +109,14 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   const auto tensors = static_cast<std::int64_t>(settings.tensors.size());
   if (inputs[3].type != DataType::f64) throwError(ErrorCode::badProject, "the squares must hold f64");
   ops::needShape("the squares", inputs[3], Shape{tensors});
-  const std::size_t wanted = settings.tensors.size() * (2 + settings.slots);
-  if (inputs.size() < kFirstTensor + wanted || (inputs.size() - kFirstTensor - wanted) % 2 != 0)
+  const std::size_t wanted = settings.tensors.size() * (2 + settings.slots), last = settings.rule->followsEpochs();
+  if (inputs.size() < kFirstTensor + wanted + last || (inputs.size() - kFirstTensor - wanted - last) % 2 != 0)
     throwError(ErrorCode::badProject,
-               "{} of {} tensors takes {} of each, {} in all, and two for each state behind them, but {} are given",
-               attributes.text("rule"), tensors, 2 + settings.slots, wanted, inputs.size() - kFirstTensor);
+               "{} of {} tensors takes {} of each, {} in all, and two for each state behind them{}, but {} are given",
+               attributes.text("rule"), tensors, 2 + settings.slots, wanted, last ? ", then the epochs" : "",
+               inputs.size() - kFirstTensor);
+  if (last && (inputs.back().shape.rank() != 0 || !inputs.back().present))
+    throwError(ErrorCode::badProject, "the epochs must be one number");
   for (const StateOfUpdate& one : statesOf(settings, inputs.size())) {
     ops::needFloat("the state", inputs[one.state]);
     ops::needFloat("what a state becomes", inputs[one.becomes]);
@@ -142,6 +155,8 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
   UpdateScalars scalars{.learningRate = inputs[0]->values[0],
                         .gradientScale = inputs[2] ? clipScale(std::sqrt(sum), inputs[2]->values[0]) : 1,
                         .step = static_cast<std::int64_t>(inputs[1]->values[0])};
+  if (const auto epochs = epochInput(settings, inputs.size()))
+    scalars.epoch = inputs[*epochs]->values[0] / static_cast<double>(settings.stepsPerEpoch);
   for (std::size_t i = 0; i < settings.tensors.size(); ++i) {
     const UpdateOfTensor& tensor = settings.tensors[i];
     const std::span<ReferenceTensor> updated = outputs.subspan(1 + i * (1 + settings.slots), 1 + settings.slots);
@@ -152,9 +167,14 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     for (std::size_t slot = 0; slot < settings.slots; ++slot) range.slots[slot] = updated[1 + slot].values.data();
     scalars.weightDecay = tensor.weightDecay;
     scalars.tensorScale = 1;
+    scalars.sums = {};
     if (settings.rule->measures()) {
-      const UpdateSums sums = settings.rule->measure(range, scalars);
-      if (tensor.scaled) ratios[i] = settings.rule->tensorScale(sums, scalars);
+      UpdateSums sums = settings.rule->measure(range, scalars);
+      sums.gradient = inputs[3]->values[i];
+      if (tensor.scaled) {
+        ratios[i] = settings.rule->tensorScale(sums, scalars);
+        scalars.sums = sums;
+      }
       scalars.tensorScale = ratios[i];
     }
     settings.rule->update(range, scalars);

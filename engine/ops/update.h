@@ -2,6 +2,7 @@
 // The op `update` taken apart, for its reference and for backends: its inputs by name, its rule, and the settings of
 // each tensor.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,14 @@ struct StateOfUpdate {
 struct UpdateSettings {
   std::unique_ptr<Optimizer> rule;
   std::size_t slots = 0;
+  std::int64_t stepsPerEpoch = 1;  // for rules that follow epochs
   std::vector<UpdateOfTensor> tensors;
 };
 // Those of an operation with so many inputs.
 std::vector<StateOfUpdate> statesOf(const UpdateSettings& settings, std::size_t inputs);
+
+// The place of the scalar that counts epochs in such steps: the last input, of rules that follow epochs.
+std::optional<std::size_t> epochInput(const UpdateSettings& settings, std::size_t inputs);
 
 inline UpdateInputs updateInputs(const std::vector<TensorId>& inputs) {
   return {inputs[0], inputs[1], inputs[2], inputs[3]};
@@ -40,8 +45,10 @@ inline UpdateInputs updateInputs(const std::vector<TensorId>& inputs) {
 // Throws Error(badProject) for a rule or for values that there are not.
 UpdateSettings updateSettings(const Attributes& attributes);
 
-// The attributes of the rule with these values; one weight decay and one `scaled` for each tensor.
+// The attributes of the rule with these values; one weight decay and one `scaled` for each tensor. `stepsPerEpoch`: for
+// rules that follow epochs.
 Attributes updateAttributes(const OptimizerDefinition& definition, const Values& values,
-                            std::vector<double> weightDecay, std::vector<std::int64_t> scaled);
+                            std::vector<double> weightDecay, std::vector<std::int64_t> scaled,
+                            std::int64_t stepsPerEpoch = 1);
 
 }  // namespace loom

@@ -84,6 +84,11 @@ class RuleOptimizer final : public Optimizer {
   void update(const ReferenceRange& range, const UpdateScalars& scalars) const override {
     updateRange<Rule>(m_rule.template constants<double>(scalars), range);
   }
+  bool followsEpochs() const override {
+    return requires {
+      Rule::kFollowsEpochs;
+    };
+  }
   bool measures() const override { return kMeasures; }
   UpdateSums measure(const UpdateRange& range, const UpdateScalars& scalars) const override {
     if constexpr (kMeasures) return gather(m_rule.template constants<float>(scalars), range);

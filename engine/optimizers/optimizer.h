@@ -43,6 +43,7 @@ class Optimizer {
   virtual void update(const UpdateRange& range, const UpdateScalars& scalars) const = 0;  // one thread, vectorised
   virtual void update(const ReferenceRange& range, const UpdateScalars& scalars) const = 0;
 
+  virtual bool followsEpochs() const = 0;  // reads UpdateScalars::epoch
   virtual bool measures() const = 0;
   virtual UpdateSums measure(const UpdateRange&, const UpdateScalars&) const = 0;
   virtual UpdateSums measure(const ReferenceRange&, const UpdateScalars&) const = 0;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/network/batch_stages.h"
 #include "engine/network/flatten.h"
 #include "engine/network/pattern.h"
 #include "engine/optimizers/optimizer.h"
@@ -87,7 +88,7 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
     if (!network) throwError(ErrorCode::badProject, "training: there is no network '{}'", update.network);
     UpdatePlan planned;
     planned.network = update.network;
-    planned.batch = settings.integer("batch");
+    planned.batch = largestBatch(settings);
     planned.passes = settings.integer("accumulate");
     if (planned.passes < 1 || planned.passes > planned.batch)
       throwError(ErrorCode::badProject, "training: a batch of {} samples cannot be split into {} passes", planned.batch,

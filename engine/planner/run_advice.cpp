@@ -13,8 +13,9 @@ namespace {
 using Rule = RunFinding::Rule;
 
 // Rules with a step of their own length in each tensor: their rates do not follow the batch as others do.
-const std::set<std::string> kByLayer{"LARS", "LAMB"};
-const std::set<std::string> kBySquareRoot{"Adam", "AdamW", "RMSprop", "Adagrad", "LAMB"};
+const std::set<std::string> kByLayer{"LARS", "LAMB", "STiLL"};
+const std::set<std::string> kBySquareRoot{"Adam",    "AdamW",   "Adamax",   "NAdam", "RAdam",
+                                          "RMSprop", "Adagrad", "Adadelta", "Lion",  "LAMB"};
 
 constexpr double kLargeBatch = 4;         // times the base batch from which it is a large one
 constexpr std::int64_t kFewSteps = 50;    // of a whole run

@@ -139,17 +139,17 @@ void Feed::fill(Executable& executable, const std::vector<Binding>& bindings, st
   }
 }
 
-std::int64_t Feed::samplesPerEpoch() const {
-  return m_options.dropLast ? size() / m_options.batch * m_options.batch : size();
+std::int64_t Feed::samplesPerEpoch(std::int64_t batch) const {
+  return m_options.dropLast ? size() / batch * batch : size();
 }
 
-std::int64_t Feed::stepsPerEpoch() const {
-  return (samplesPerEpoch() + m_options.batch - 1) / m_options.batch;
+std::int64_t Feed::stepsPerEpoch(std::int64_t batch) const {
+  return (samplesPerEpoch(batch) + batch - 1) / batch;
 }
 
-std::int64_t Feed::smallestBatch() const {
-  const std::int64_t rest = samplesPerEpoch() % m_options.batch;
-  return rest > 0 ? rest : std::min(m_options.batch, samplesPerEpoch());
+std::int64_t Feed::smallestBatch(std::int64_t batch) const {
+  const std::int64_t rest = samplesPerEpoch(batch) % batch;
+  return rest > 0 ? rest : std::min(batch, samplesPerEpoch(batch));
 }
 
 void Feed::setBatch(std::int64_t batch) {

@@ -57,10 +57,14 @@ class Feed {
 
   std::int64_t size() const { return m_dataset->size(); }
   // Samples of an epoch that are used (fewer than size() when the last batch is dropped), and batches.
-  std::int64_t samplesPerEpoch() const;
-  std::int64_t stepsPerEpoch() const;
+  std::int64_t samplesPerEpoch() const { return samplesPerEpoch(m_options.batch); }
+  std::int64_t stepsPerEpoch() const { return stepsPerEpoch(m_options.batch); }
   // Samples of the smallest batch, the last of an epoch perhaps.
-  std::int64_t smallestBatch() const;
+  std::int64_t smallestBatch() const { return smallestBatch(m_options.batch); }
+  // The same with another batch.
+  std::int64_t samplesPerEpoch(std::int64_t batch) const;
+  std::int64_t stepsPerEpoch(std::int64_t batch) const;
+  std::int64_t smallestBatch(std::int64_t batch) const;
   double waited() { return m_loader ? m_loader->waited() : 0; }
   void setBatch(std::int64_t batch);
   std::int64_t batch() const { return m_options.batch; }

@@ -9,18 +9,21 @@
 namespace loom {
 
 ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store,
-                                 Backend& backend, Trace* trace, bool profile)
-    : m_made(makeUpdateProgram(spec, index, trained)),
-      m_executable(backend.compile(std::move(m_made.program), store, {.trace = trace, .profile = profile})),
+                                 Backend& backend, const Options& options)
+    : m_stepsPerEpoch(options.stepsPerEpoch),
+      m_made(makeUpdateProgram(spec, index, trained, options.stepsPerEpoch)),
+      m_executable(
+          backend.compile(std::move(m_made.program), store, {.trace = options.trace, .profile = options.profile})),
       m_squares(m_made.parameters.size()),
       m_ratios(m_made.parameters.size(), 1.0) {}
 
 void ParameterUpdate::begin(const ApplyOptions& options) {
   const std::int64_t number = m_count + static_cast<std::int64_t>(m_begun.size()) + 1;
-  const StepNumber step =
-      m_executable->run({.learningRate = options.learningRate,
-                         .updateCount = number,
-                         .clipNorm = options.clipNorm.value_or(std::numeric_limits<double>::infinity())});
+  const StepNumber step = m_executable->run(
+      {.step = static_cast<std::int64_t>(std::floor(options.epoch * static_cast<double>(m_stepsPerEpoch) + 1e-6)),
+       .learningRate = options.learningRate,
+       .updateCount = number,
+       .clipNorm = options.clipNorm.value_or(std::numeric_limits<double>::infinity())});
   m_begun.push_back({step, number});
 }
 

@@ -14,6 +14,7 @@ namespace loom {
 
 struct ApplyOptions {
   double learningRate = 0;
+  double epoch = 0;  // done before it; rules that follow epochs are told whole steps of it
   std::optional<double>
       clipNorm;  // gradients are scaled by min(1, clipNorm / (norm + 1e-6)), as PyTorch's clip_grad_norm_
 };
@@ -32,9 +33,16 @@ struct ApplyOutcome {
 
 class ParameterUpdate {
  public:
-  // As makeUpdateProgram(). Keeps a reference to `store`. `profile`: as in CompileOptions.
+  struct Options {
+    std::int64_t stepsPerEpoch = 1;  // into which rules that follow epochs see them divided
+    Trace* trace = nullptr;
+    bool profile = false;  // as in CompileOptions
+  };
+  // As makeUpdateProgram(). Keeps a reference to `store`.
   ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store, Backend& backend,
-                  Trace* trace = nullptr, bool profile = false);
+                  const Options& options);
+  ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store, Backend& backend)
+      : ParameterUpdate(spec, index, trained, store, backend, Options{}) {}
 
   // Begins the next update, from the gradients in the store. The machine decides by itself whether they are finite;
   // where they were not, those that were begun behind it change nothing either, and do not count.
@@ -60,6 +68,7 @@ class ParameterUpdate {
 
  private:
   TrustRatios summary() const;
+  std::int64_t m_stepsPerEpoch = 1;
   UpdateProgram m_made;  // its program went into the executable
   std::unique_ptr<Executable> m_executable;
   std::int64_t m_count = 0;

@@ -4,6 +4,24 @@
 #include "engine/training/checkpoint.h"
 
 namespace loom {
+namespace {
+
+Json jsonOf(const PlateauState& state) {
+  Json json = {{"scale", state.scale}, {"without", state.without}, {"cooling", state.cooling}};
+  if (state.best) json["best"] = *state.best;
+  return json;
+}
+
+PlateauState plateauOf(const Json& json) {
+  PlateauState state{.scale = json.at("scale").get<double>(),
+                     .best = {},
+                     .without = json.at("without").get<std::int64_t>(),
+                     .cooling = json.at("cooling").get<std::int64_t>()};
+  if (json.contains("best")) state.best = json["best"].get<double>();
+  return state;
+}
+
+}  // namespace
 
 Json BestSoFar::toJson() const {
   return {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}};
@@ -28,6 +46,7 @@ Json Position::toJson() const {
       if (update.rate->base) one["learning_rate"]["base"] = *update.rate->base;
     }
     if (update.lossScale > 0) one["loss_scale"] = {{"value", update.lossScale}, {"finite_steps", update.finiteSteps}};
+    if (update.plateau) one["plateau"] = jsonOf(*update.plateau);
     counts.push_back(std::move(one));
   }
   Json json = {{"version", kCheckpointVersion},
@@ -44,6 +63,7 @@ Json Position::toJson() const {
                {"datasets", std::move(places)},
                {"updates", std::move(counts)},
                {"batch", batch}};
+  if (stageBatch > 0) json["stage_batch"] = stageBatch;
   if (best) json["best"] = best->toJson();
   return json;
 }
@@ -74,9 +94,11 @@ Position Position::fromJson(const Json& json) {
         place.lossScale = update["loss_scale"].at("value").get<double>();
         place.finiteSteps = update["loss_scale"].at("finite_steps").get<std::int64_t>();
       }
+      if (update.contains("plateau")) place.plateau = plateauOf(update["plateau"]);
       position.updates.push_back(place);
     }
     position.batch = json.at("batch").get<std::int64_t>();
+    position.stageBatch = json.value("stage_batch", std::int64_t{0});
     if (json.contains("best"))
       position.best = BestSoFar{.metric = json["best"].at("metric").get<std::string>(),
                                 .value = numberFromJson(json["best"].at("value")),

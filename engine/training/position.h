@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/json.h"
+#include "engine/schedules/plateau.h"
 #include "engine/training/means.h"
 
 namespace loom {
@@ -49,9 +50,11 @@ struct Position {
     std::optional<RateOverride> rate;
     double lossScale = 0;          // in f16; 0 = none
     std::int64_t finiteSteps = 0;  // since it changed last
+    std::optional<PlateauState> plateau;
   };
   std::vector<UpdatePlace> updates;
-  std::int64_t batch = 0;  // a batch that was changed while training; 0 = that of the settings
+  std::int64_t batch = 0;       // a batch that was changed while training; 0 = that of the settings
+  std::int64_t stageBatch = 0;  // what the settings' stages made it; 0 = none of them yet. Another one was set by hand
 
   // The schedule's place, and that of rates that were set, in steps of which an epoch has `stepsPerEpoch`: after a
   // resume with another batch the schedule goes on at the same share of an epoch.

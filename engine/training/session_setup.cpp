@@ -153,6 +153,10 @@ Json TrainingSession::facts() const {
 
 void TrainingSession::makeUpdates() {
   const TrainingSpec& training = m_options.project.training;
+  // An epoch is one pass over the data of the first update that runs at every step.
+  const auto always = std::find_if(training.updates.begin(), training.updates.end(),
+                                   [](const UpdateSpec& spec) { return spec.every == 1; });
+  m_primary = &feedOf((always == training.updates.end() ? training.updates.front() : *always).dataset, {});
   for (std::size_t i = 0; i < training.updates.size(); ++i) {
     const UpdateSpec& spec = training.updates[i];
     const Network* network = m_flat.find(spec.network);
@@ -173,14 +177,12 @@ void TrainingSession::makeUpdates() {
                                                    .settings = m_settings,
                                                    .compile = m_compile,
                                                    .parallel = m_parallel,
+                                                   .stepsPerEpoch = m_primary->stepsPerEpoch(),
                                                    .beforeDiagnosis = [this] { saveBestBeforeDivergence(); }}));
   }
+  checkStages();
   if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
     m_mostUnderWay = 1;
-  // An epoch is one pass over the data of the first update that runs at every step.
-  const auto always =
-      std::find_if(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->spec().every == 1; });
-  m_primary = &(always == m_updates.end() ? m_updates.front() : *always)->feed();
 }
 
 void TrainingSession::makeEvaluation() {
@@ -272,9 +274,11 @@ void TrainingSession::resume() {
   m_step = m_position.step;
   const std::int64_t perEpoch = m_primary->stepsPerEpoch();
   m_stepsTotal = static_cast<std::int64_t>(std::ceil(m_settings.epochs * static_cast<double>(perEpoch) - 1e-6));
-  m_endsBySteps = m_settings.maxSteps && *m_settings.maxSteps < m_stepsTotal;
+  const std::int64_t planned = m_settings.batchStages.empty() ? m_stepsTotal : stepsOfAllStages();
+  m_endsBySteps = m_settings.maxSteps && *m_settings.maxSteps < planned;
   if (m_endsBySteps) m_stepsTotal = *m_settings.maxSteps;
   m_stepsTotal = std::max<std::int64_t>(m_stepsTotal, 1);
+  m_stepsPlanned = m_endsBySteps ? m_stepsTotal : std::max<std::int64_t>(planned, 1);
   followSettings(perEpoch);
   for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
   for (const auto& update : m_updates) update->setSpan({.steps = m_stepsTotal, .stepsPerEpoch = perEpoch});
@@ -294,7 +298,8 @@ void TrainingSession::resume() {
 void TrainingSession::followSettings(std::int64_t stepsPerEpoch) {
   if (m_endsBySteps) m_position.stepsPerEpoch = stepsPerEpoch;
   m_position.countStepsPerEpoch(stepsPerEpoch);
-  if (m_position.batch > 0 && m_position.settingsBatch > 0 && m_position.settingsBatch != m_settings.batch) {
+  if (m_position.batch > 0 && m_position.batch != m_position.stageBatch && m_position.settingsBatch > 0 &&
+      m_position.settingsBatch != m_settings.batch) {
     tell("warning", {{"message", fmt::format("the batch of {} that was set while training gives way to the settings' "
                                              "{}, which was {} then",
                                              m_position.batch, m_settings.batch, m_position.settingsBatch)},
@@ -302,6 +307,7 @@ void TrainingSession::followSettings(std::int64_t stepsPerEpoch) {
     m_position.batch = 0;
   }
   m_position.settingsBatch = m_settings.batch;
+  followStages();
   for (std::size_t i = 0; i < m_updates.size(); ++i) {
     std::optional<RateOverride>& rate = m_position.updates[i].rate;
     const double base = m_updates[i]->update().baseRate();
@@ -311,6 +317,16 @@ void TrainingSession::followSettings(std::int64_t stepsPerEpoch) {
                                              rate->value, base, *rate->base)},
                      {"code", "resume"}});
     rate.reset();
+  }
+  for (std::size_t i = 0; i < m_updates.size(); ++i) {
+    std::optional<PlateauState>& plateau = m_position.updates[i].plateau;
+    if (!plateau || findSchedule(m_updates[i]->spec().schedule.value("name", "")) == findSchedule("Plateau")) continue;
+    if (plateau->scale < 1)
+      tell("warning", {{"message", fmt::format("the learning rate that had fallen to {:g} of its first value on "
+                                               "plateaus is whole again: the settings have another schedule now",
+                                               plateau->scale)},
+                       {"code", "resume"}});
+    plateau.reset();
   }
 }
 
@@ -371,7 +387,7 @@ void TrainingSession::describe() {
   Json started = {{"attempt", m_events->attempt()}};
   if (m_writtenStep >= 0) started["resumed_from"] = m_position.step;
   if (!m_options.startedFrom.is_null()) started["started_from"] = m_options.startedFrom;
-  started.update({{"steps_total", m_stepsTotal},
+  started.update({{"steps_total", m_stepsPlanned},
                   {"steps_per_epoch", m_primary->stepsPerEpoch()},
                   {"epochs", m_settings.epochs},
                   {"samples", m_primary->size()},

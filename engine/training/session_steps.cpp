@@ -41,7 +41,7 @@ void TrainingSession::beginStep() {
     }
     m_sound = false;
     const double rate = update->learningRate(m_position.scheduleStep);
-    update->begin(m_position.step, rate);
+    update->begin(m_position.step, rate, m_position.epoch);
     step.parts.push_back({.update = update.get(), .rate = rate, .outcome = {}});
     if (!update->late()) readFigures(step, step.parts.back());
     if (!step.diverged.empty()) break;

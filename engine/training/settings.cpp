@@ -1,5 +1,6 @@
 #include "engine/training/settings.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/error.h"
@@ -7,6 +8,18 @@
 #include "engine/schedules/schedule.h"
 
 namespace loom {
+std::int64_t TrainSettings::batchAt(double epoch) const {
+  std::int64_t there = batch;
+  for (const BatchStage& stage : batchStages)
+    if (stage.epoch <= epoch) there = stage.batch;
+  return there;
+}
+
+std::int64_t TrainSettings::largestBatch() const {
+  std::int64_t largest = batch;
+  for (const BatchStage& stage : batchStages) largest = std::max(largest, stage.batch);
+  return largest;
+}
 
 TrainSettings readSettings(const Json& settings) {
   const Entry& entry = settingsEntry();
@@ -51,6 +64,7 @@ TrainSettings readSettings(const Json& settings) {
     throwError(ErrorCode::badProject,
                "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,
                read.batch, read.batch);
+  read.batchStages = batchStages(values);
   return read;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/base/data_type.h"
 #include "engine/base/json.h"
 #include "engine/comm/reductions/reduction.h"
+#include "engine/network/batch_stages.h"
 #include "engine/passes/passes.h"
 
 namespace loom {
@@ -15,8 +16,9 @@ namespace loom {
 struct TrainSettings {
   double epochs = 0;
   std::optional<std::int64_t> maxSteps;
-  std::int64_t batch = 0;       // samples of a step over all accumulation passes
-  std::int64_t accumulate = 0;  // passes of a step
+  std::int64_t batch = 0;               // samples of a step over all accumulation passes
+  std::vector<BatchStage> batchStages;  // in the order of epochs; before the first it is `batch`
+  std::int64_t accumulate = 0;          // passes of a step
   DataType precision = DataType::f32;
   bool tf32 = false;             // f32 factors may be rounded, on machines that have it
   std::size_t memoryBudget = 0;  // bytes; 0 = none
@@ -39,6 +41,8 @@ struct TrainSettings {
   std::vector<std::string> startFromParameters;  // patterns; empty = all
   double rateScale = 1;                          // of the learning rate: the batch's over the base batch's
 
+  std::int64_t batchAt(double epoch) const;  // of the step that begins there
+  std::int64_t largestBatch() const;
   std::int64_t shard() const { return (batch + accumulate - 1) / accumulate; }  // samples computed at once
 };
 

@@ -86,6 +86,7 @@ bool TrainingSession::pausesAfterStep(bool epochEnded) const {
 void TrainingSession::afterStep(bool epochEnded) {
   m_writeAgreed = false;
   if (epochEnded || finished()) endEpoch();
+  if (epochEnded && !finished()) beginStage();
   const double every = m_settings.validateEvery;
   if (validationPlanned() || (m_evaluation && finished())) {
     while (m_position.nextValidation <= m_position.epoch + kWholeEpoch) m_position.nextValidation += every;
@@ -125,6 +126,7 @@ void TrainingSession::considerBest(const Measured& measured) {
   double value = measured.loss;
   for (const auto& [name, metric] : measured.metrics)
     if (name == m_settings.monitor) value = metric;
+  for (const auto& update : m_updates) update->observe(value, m_higherIsBetter);
   if (!std::isfinite(value)) return;
   if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value))
     return;

@@ -47,6 +47,12 @@ class TrainingSession {
   void describe();
   void tellPlan();
 
+  // stages of the batch: session_stages.cpp
+  void checkStages() const;
+  std::int64_t stepsOfAllStages() const;
+  void followStages();
+  void beginStage();
+
   // steps: session_steps.cpp
   struct PartBegun;
   struct StepBegun;
@@ -107,7 +113,8 @@ class TrainingSession {
   std::vector<std::string> m_hosts;  // by rank
   Feed* m_primary = nullptr;         // of the update that defines what an epoch is
   bool m_higherIsBetter = false;
-  std::int64_t m_stepsTotal = 0;
+  std::int64_t m_stepsTotal = 0;    // of the schedule: of the settings' first batch
+  std::int64_t m_stepsPlanned = 0;  // that will be made
   bool m_endsBySteps = false;  // max_steps come before the last epoch: the schedule counts steps, whatever their batch
 
   // A step that was begun and whose event was not told yet, and one of its updates.

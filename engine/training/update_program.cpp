@@ -60,7 +60,7 @@ bool isChosen(const UpdateSpec& spec, const Parameter& parameter) {
   return !parameter.isState && (spec.parameters.empty() || matchesAny(spec.parameters, parameter.name));
 }
 
-UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained) {
+UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained, std::int64_t stepsPerEpoch) {
   const OptimizerDefinition& definition = definitionOf(spec.optimizer);
   const Values values(definition.entry, spec.optimizer);
   const std::unique_ptr<Optimizer> rule = definition.make(values);
@@ -102,8 +102,10 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
                                builder.scalar(kClipNormScalar), squares};
   inputs.insert(inputs.end(), tensors.begin(), tensors.end());
   inputs.insert(inputs.end(), states.begin(), states.end());
-  const TensorId ratios = builder.add("update", std::move(inputs),
-                                      updateAttributes(definition, values, std::move(decays), std::move(scaled)));
+  if (rule->followsEpochs()) inputs.push_back(builder.scalar(kStepScalar));  // of the epochs, in this program
+  const TensorId ratios =
+      builder.add("update", std::move(inputs),
+                  updateAttributes(definition, values, std::move(decays), std::move(scaled), stepsPerEpoch));
   builder.result(kSquaresResult, "output", squares);
   builder.result(kRatiosResult, "output", ratios);
   made.program = builder.take();

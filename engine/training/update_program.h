@@ -25,9 +25,10 @@ struct UpdateProgram {
 
 // Takes the parameters for which `trained` computes gradients; the states whose averages it computes take these where
 // the update is made. `index` is this update's place in `training`: it keeps
-// slots of several optimizers on one parameter apart. Throws Error(badProject) for an unknown optimizer, wrong values,
-// or none to update.
-UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained);
+// slots of several optimizers on one parameter apart. `stepsPerEpoch`: for rules that follow epochs. Throws
+// Error(badProject) for an unknown optimizer, wrong values, or none to update.
+UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained,
+                                std::int64_t stepsPerEpoch = 1);
 
 // Whether the project's patterns choose this parameter.
 bool isChosen(const UpdateSpec& spec, const Parameter& parameter);

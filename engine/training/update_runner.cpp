@@ -8,19 +8,27 @@
 
 namespace loom {
 
+// Over all stages of the batch.
+static std::int64_t smallestBatchOf(const Feed& feed, const TrainSettings& settings) {
+  std::int64_t smallest = feed.smallestBatch();
+  for (const BatchStage& stage : settings.batchStages) smallest = std::min(smallest, feed.smallestBatch(stage.batch));
+  return smallest;
+}
+
 UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(parts.settings.precision) {
+  const std::int64_t largest = parts.settings.largestBatch(), smallest = smallestBatchOf(parts.feed, parts.settings);
   // A rank without samples would not enter the collectives inside the program, and the others would wait for it.
-  if (parts.settings.statistics == BatchStatistics::synchronised && parts.feed.smallestBatch() < parts.parallel.ranks())
+  if (parts.settings.statistics == BatchStatistics::synchronised && smallest < parts.parallel.ranks())
     throwError(
         ErrorCode::badProject,
         "training: synchronised batch statistics need a sample on each of the {} ranks in every step, but the smallest "
         "batch of dataset '{}' has {} ({} samples in batches of {}); set drop_last, choose another batch, or start "
         "fewer ranks",
-        parts.parallel.ranks(), parts.feed.options().name, parts.feed.smallestBatch(), parts.feed.size(),
-        parts.feed.batch());
-  // The largest shard of this rank; one that has none in a full batch only learns the program.
+        parts.parallel.ranks(), parts.feed.options().name, smallest, parts.feed.size(), parts.feed.batch());
+  // The largest shard of this rank, of any stage of the batch, so that one which does not fit is known now; a rank that
+  // has none in a full batch only learns the program.
   std::vector<Shard> shards;
-  parts.parallel.shards(std::min(parts.settings.batch, parts.feed.size()), parts.settings.batch, shards);
+  parts.parallel.shards(std::min(largest, parts.feed.size()), largest, shards);
   std::int64_t shard = 1;
   for (const Shard& one : shards) shard = std::max(shard, one.count);
   m_request = {.network = &parts.network,
@@ -40,10 +48,10 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   m_buckets = planBuckets(whole, parts.settings.fusionBytes);
   m_metrics = metricNames(whole);
   if (m_request.averagesStates) {
-    m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store,
-                                                StepExchange::Options{.buckets = m_buckets,
-                                                                      .hasStates = !averagedStates(whole).empty(),
-                                                                      .smallestBatch = parts.feed.smallestBatch()});
+    m_exchange = std::make_unique<StepExchange>(
+        parts.parallel, parts.settings, parts.store,
+        StepExchange::Options{
+            .buckets = m_buckets, .hasStates = !averagedStates(whole).empty(), .smallestBatch = smallest});
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
@@ -53,8 +61,9 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
   // Its slots stand first: what is free beside them is a batch's.
-  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, whole, parts.store, parts.backend,
-                                               parts.compile.trace);
+  m_update = std::make_unique<ParameterUpdate>(
+      parts.spec, parts.index, whole, parts.store, parts.backend,
+      ParameterUpdate::Options{.stepsPerEpoch = parts.stepsPerEpoch, .trace = parts.compile.trace});
   m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
   m_late = executable().resultsKept() > 1 && !m_scale.active();
 }
@@ -66,17 +75,24 @@ void UpdateRunner::setSpan(ScheduleSpan span) {
 }
 
 double UpdateRunner::learningRate(double scheduleStep) const {
-  if (!m_override) return m_update->baseRate() * m_parts.settings.rateScale * m_schedule->factor(scheduleStep);
-  const double then = m_withoutWarmup->factor(m_override->at);
-  return then > 0 ? m_override->value * m_withoutWarmup->factor(scheduleStep) / then : m_override->value;
+  if (!m_override)
+    return m_update->baseRate() * m_parts.settings.rateScale * m_schedule->factor(scheduleStep) * m_plateau.scale;
+  const double then = m_withoutWarmup->factor(m_override->at), rate = m_override->value * m_plateau.scale;
+  return then > 0 ? rate * m_withoutWarmup->factor(scheduleStep) / then : rate;
+}
+
+void UpdateRunner::observe(double value, bool higherIsBetter) {
+  if (const auto rule = m_schedule->plateau()) m_plateau.observe(*rule, value, higherIsBetter);
 }
 
 void UpdateRunner::setLearningRate(double value, double scheduleStep) {
   m_override = RateOverride{.value = value, .at = scheduleStep, .base = m_update->baseRate()};
+  m_plateau = {};
 }
 
 Position::UpdatePlace UpdateRunner::place() const {
   Position::UpdatePlace place{.count = m_update->count(), .rate = m_override};
+  if (m_schedule->plateau()) place.plateau = m_plateau;
   if (!m_scale.active()) return place;
   place.lossScale = m_scale.value();
   place.finiteSteps = m_scale.finiteSteps();
@@ -86,6 +102,7 @@ Position::UpdatePlace UpdateRunner::place() const {
 void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_update->setCount(place.count);
   m_override = place.rate;
+  m_plateau = place.plateau.value_or(PlateauState{});
   m_scale.restore(place.lossScale, place.finiteSteps);
 }
 
@@ -113,13 +130,13 @@ void UpdateRunner::compute(Begun& begun, std::size_t k, StepOptions options) {
   begun.options = options;
 }
 
-void UpdateRunner::begin(std::int64_t step, double learningRate) {
+void UpdateRunner::begin(std::int64_t step, double learningRate, double epoch) {
   const Parallel& parallel = m_parts.parallel;
   const Batch& batch = m_parts.feed.current();
   const std::int64_t size = batch.size, whole = m_parts.feed.batch(), most = parallel.shardsOfAll(size, whole);
   Begun& begun = m_begun.emplace_back();
   begun.step = step;
-  begun.apply = {.learningRate = learningRate, .clipNorm = m_parts.settings.clipNorm};
+  begun.apply = {.learningRate = learningRate, .epoch = epoch, .clipNorm = m_parts.settings.clipNorm};
   begun.options.step = step;
   begun.most = static_cast<std::size_t>(most);
   begun.epoch = batch.epoch;

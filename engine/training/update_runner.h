@@ -31,6 +31,7 @@ struct UpdateParts {
   const TrainSettings& settings;
   const CompileOptions& compile;
   const Parallel& parallel;
+  std::int64_t stepsPerEpoch = 1;  // with the batch of the settings
   // On rank 0, before the place of a divergence is looked for, which may take more memory than there is: what is worth
   // keeping is written now.
   std::function<void()> beforeDiagnosis;
@@ -51,8 +52,8 @@ class UpdateRunner {
     bool stop = false, commands = false, write = false;  // what some rank said (Signals)
     std::vector<int> apart;                              // ranks whose weights are not those of rank 0 (Signals)
   };
-  // Begins a step on the feed's current batch. `step` counts from 0.
-  void begin(std::int64_t step, double learningRate);
+  // Begins a step on the feed's current batch. `step` counts from 0; `epoch`: epochs done before it.
+  void begin(std::int64_t step, double learningRate, double epoch);
   // How the oldest step went that was begun; waits for it. All ranks call it alike.
   Outcome finish(const Signals& signals);
   // Whether a second step may be begun before the first is finished. Not in f16, whose next step needs to know of this
@@ -63,6 +64,8 @@ class UpdateRunner {
   void setSpan(ScheduleSpan span);
   double learningRate(double scheduleStep) const;
   void setLearningRate(double value, double scheduleStep);
+  // What a schedule that follows it makes of a result by which the run is judged; the same on every rank.
+  void observe(double value, bool higherIsBetter);
 
   Feed& feed() const { return m_parts.feed; }
   const UpdateSpec& spec() const { return m_parts.spec; }
@@ -105,6 +108,7 @@ class UpdateRunner {
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;
   std::optional<RateOverride> m_override;
+  PlateauState m_plateau;
 };
 
 }  // namespace loom

@@ -101,8 +101,12 @@ class Step {
     for (const StateOfUpdate& state : statesOf(m_settings, operation.inputs.size()))
       m_states.push_back({plan.read(operation.inputs[state.state]), plan.read(operation.inputs[state.becomes]),
                           plan.shape(operation.inputs[state.state]).elements()});
+    if (const auto epochsAt = epochInput(m_settings, operation.inputs.size()))
+      m_epochs = numberOf(plan, operation.inputs[*epochsAt]);
     m_ratios = plan.write(operation.outputs[0]).as<double>();
-    if (m_settings.rule->measures()) m_sums = plan.scratch(4 * m_pieces.size()).as<UpdateSums>();
+    if (!m_settings.rule->measures()) return;
+    m_sums = sumsFor(plan, m_pieces.size());
+    m_sumsOfTensors = sumsFor(plan, static_cast<std::int64_t>(m_tensors.size()));
   }
 
   int phases() const { return m_settings.rule->measures() ? 3 : 1; }
@@ -118,7 +122,8 @@ class Step {
     const UpdateScalars scalars{
         .learningRate = static_cast<float>(m_learningRate()),
         .gradientScale = m_clipNorm ? static_cast<float>(clipScale(std::sqrt(sum), m_clipNorm())) : 1,
-        .step = static_cast<std::int64_t>(m_updateCount())};
+        .step = static_cast<std::int64_t>(m_updateCount()),
+        .epoch = m_epochs ? m_epochs() / static_cast<double>(m_settings.stepsPerEpoch) : 0};
     const Optimizer& rule = *m_settings.rule;
     if (!rule.measures()) {
       m_pieces.backwards(worker, [&](const Piece& piece, std::size_t) {
@@ -132,7 +137,9 @@ class Step {
       if (worker.index == 0) takeRatios(scalars);
     } else {
       m_pieces.forwards(worker, [&](const Piece& piece, std::size_t) {
-        rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]));
+        UpdateScalars known = scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]);
+        known.sums = m_sumsOfTensors.get()[piece.tensor];
+        rule.update(rangeOf(piece), known);
       });
     }
   }
@@ -141,6 +148,11 @@ class Step {
   struct Buffers {
     Ref<float> weight, gradient, slots[kMostSlots];
   };
+
+  static Ref<UpdateSums> sumsFor(Plan& plan, std::int64_t count) {
+    static_assert(sizeof(UpdateSums) % sizeof(float) == 0);
+    return plan.scratch(count * static_cast<std::int64_t>(sizeof(UpdateSums) / sizeof(float))).as<UpdateSums>();
+  }
 
   static std::vector<std::int64_t> countsOf(const Plan& plan, const Operation& operation,
                                             const UpdateSettings& settings) {
@@ -182,16 +194,18 @@ class Step {
         sums.weight += m_sums.get()[i].weight;
         sums.direction += m_sums.get()[i].direction;
       }
-      if (m_settings.tensors[tensor].scaled)
-        m_ratios.get()[tensor] = m_settings.rule->tensorScale(sums, scalarsOf(scalars, tensor, 1));
+      sums.gradient = m_squares.get()[tensor];
+      const bool scaled = m_settings.tensors[tensor].scaled;
+      if (scaled) m_ratios.get()[tensor] = m_settings.rule->tensorScale(sums, scalarsOf(scalars, tensor, 1));
+      m_sumsOfTensors.get()[tensor] = scaled ? sums : UpdateSums{};
     }
   }
 
   UpdateSettings m_settings;
   Pieces m_pieces;
-  std::function<double()> m_learningRate, m_updateCount, m_clipNorm;
+  std::function<double()> m_learningRate, m_updateCount, m_clipNorm, m_epochs;
   Ref<double> m_squares, m_ratios;
-  Ref<UpdateSums> m_sums;  // of each piece, for rules that measure
+  Ref<UpdateSums> m_sums, m_sumsOfTensors;  // of each piece and tensor, for rules that measure
   std::vector<Buffers> m_tensors;
   struct State {
     Ref<float> state, becomes;

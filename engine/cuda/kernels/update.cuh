@@ -110,6 +110,7 @@ __global__ void __launch_bounds__(kUpdateThreads) prepareUpdate(UpdateArguments 
   scalars.gradientScale =
       a.clipNorm.at == nullptr ? 1.0f : static_cast<float>(clipScale(sqrt(sum), numberOf(a.clipNorm)));
   scalars.step = static_cast<std::int64_t>(numberOf(a.updateCount));
+  if (a.epochs.at != nullptr) scalars.epoch = numberOf(a.epochs) / static_cast<double>(a.stepsPerEpoch);
   if (threadIdx.x == 0) {
     const bool due = refused == 0 || scalars.step <= refused, made = due && isfinite(sum);
     a.state->scalars = scalars;
@@ -179,10 +180,13 @@ __global__ void __launch_bounds__(kUpdateThreads) takeRatios(UpdateArguments a) 
   sums.weight = warpSum(sums.weight);
   sums.direction = warpSum(sums.direction);
   if (lane != 0 || tensor.scaled == 0) return;
+  sums.gradient = a.squares[t];
   const UpdateScalars shared = a.state->scalars;
   const double ratio = ruleOf<Rule>(a).tensorScale(sums, scalarsOf(a, shared, t, 1));
   a.ratios[t] = ratio;
-  constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(scalarsOf(a, shared, t, ratio));
+  UpdateScalars known = scalarsOf(a, shared, t, ratio);
+  known.sums = sums;
+  constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(known);
 }
 
 template <class Rule>

@@ -61,7 +61,7 @@ struct UpdateState {
   std::int64_t refused = 0;  // the update whose gradients were not finite; 0 = none
 };
 
-inline constexpr std::size_t kRuleBytes = 64;  // room for any rule
+inline constexpr std::size_t kRuleBytes = 192;  // room for any rule
 
 // States that take other tensors' place where the update was made.
 struct UpdateStatesArguments {
@@ -73,6 +73,8 @@ struct UpdateStatesArguments {
 // Of all four kernels of a rule: update_prepare; update_measure and update_ratios, for those that measure; update.
 struct UpdateArguments {
   UpdateNumber learningRate, updateCount, clipNorm;  // clipNorm.at may be null: any norm
+  UpdateNumber epochs;                               // in steps, of rules that follow them; else null
+  std::int64_t stepsPerEpoch = 1;
   const double* squares = nullptr;
   const UpdateTensor* tensors = nullptr;
   const Piece* pieces = nullptr;

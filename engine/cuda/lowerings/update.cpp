@@ -141,7 +141,10 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
                 constants = plan.scratch(tensors.size() * rule.constantsBytes),
                 sums = measures ? plan.scratch(cut.pieces.size() * sizeof(UpdateSums)) : Operand{},
                 ratios = plan.write(operation.outputs[0]);
-  UpdateArguments shared{.tensorCount = static_cast<std::int32_t>(tensors.size())};
+  const auto epochsAt = epochInput(settings, operation.inputs.size());
+  const Operand epochs = epochsAt ? plan.read(operation.inputs[*epochsAt]) : Operand{};
+  UpdateArguments shared{.stepsPerEpoch = settings.stepsPerEpoch,
+                         .tensorCount = static_cast<std::int32_t>(tensors.size())};
   if (rule.bytes.size() > kRuleBytes)
     throwError(ErrorCode::internal, "the rule '{}' takes {} bytes, but kernels take {}", rule.name, rule.bytes.size(),
                kRuleBytes);
@@ -151,6 +154,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     all.learningRate = {learningRate.address(), learningRate.type};
     all.updateCount = {updateCount.address(), updateCount.type};
     all.clipNorm = {clipNorm.address(), clipNorm.type};
+    all.epochs = {epochs.address(), epochs.type};
     all.squares = squares.address<const double>();
     all.tensors = table.address<const UpdateTensor>();
     all.pieces = pieces.address<const Piece>();
@@ -170,12 +174,12 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     return all;
   };
   stage("update_prepare", {.grid = {1}, .block = {kUpdateThreads}},
-        {learningRate, updateCount, clipNorm, squares, table, state}, {state, constants, ratios});
+        {learningRate, updateCount, clipNorm, epochs, squares, table, state}, {state, constants, ratios});
   const std::vector<Operand> read =
       joined(joined({table, pieces, state, constants}, gradients), joined(updated, slots));
   if (measures) {
     stage("update_measure", overPieces(cut), read, joined(slots, {sums}));
-    stage("update_ratios", overTensors(cut), {table, state, sums}, {constants, ratios});
+    stage("update_ratios", overTensors(cut), {table, state, sums, squares}, {constants, ratios});
   }
   stage("update", overPieces(cut), read, joined(updated, slots));
 

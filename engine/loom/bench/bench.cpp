@@ -125,7 +125,8 @@ class Stepper {
     }
     m_executable = backend.compile(std::move(program), m_store, options);
     if (options.precision == DataType::f16) m_gradientScale = kGradientScale;
-    m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_executable->program(), m_store, backend, trace);
+    m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_executable->program(), m_store, backend,
+                                                 ParameterUpdate::Options{.trace = trace});
   }
 
   void run() {

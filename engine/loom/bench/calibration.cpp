@@ -42,8 +42,8 @@ class Probe {
     m_store.ensure(program.parameters);
     m_pass =
         backend.compile(std::move(program), m_store, {.precision = precision, .threads = threads, .profile = true});
-    m_update =
-        std::make_unique<ParameterUpdate>(workload.update, 0, m_pass->program(), m_store, backend, nullptr, true);
+    m_update = std::make_unique<ParameterUpdate>(workload.update, 0, m_pass->program(), m_store, backend,
+                                                 ParameterUpdate::Options{.profile = true});
     fillInputs(*m_pass, workload.classes);
   }
 

@@ -38,7 +38,7 @@ struct LarsRule {
   LOOM_DEVICE_INLINE double tensorScale(const UpdateSums& sums, const UpdateScalars& s) const {
     const double weight = std::sqrt(sums.weight);
     const double gradient = std::sqrt(sums.direction * (s.gradientScale * s.gradientScale));
-    if (weight < epsilon || gradient == 0) return 1;  // a tensor of zeros must be able to leave zero
+    if (weight < epsilon || weight == 0 || gradient == 0) return 1;  // a tensor of zeros must be able to leave zero
     double below = gradient + s.weightDecay * weight;
     if (below < epsilon) below += epsilon;
     const double ratio = coefficient * weight / below;

@@ -12,7 +12,9 @@
 //   template <class T> static UpdateSums gather(const Constants<T>&, T weight, T gradient, T (&slots)[kMostSlots]);
 //   double tensorScale(const UpdateSums&, const UpdateScalars&) const;
 // gather() answers what an element adds to the sums over its tensor and may change slots, never weights; tensorScale()
-// makes the ratio of the sums, which update() finds in the scalars.
+// makes the ratio of the sums, which update() finds in the scalars; constants() sees the sums besides.
+// One that changes on its way from warm-up to the rest of the run says so, and is told the epoch:
+//   static constexpr bool kFollowsEpochs = true;
 #include <cstdint>
 
 #include "engine/base/device_inline.h"
@@ -20,6 +22,12 @@
 namespace loom {
 
 inline constexpr int kMostSlots = 3;
+
+// Sums of squares over a tensor: of its weights, of what the rule compares them with (LARS: the gradient, not yet
+// scaled; LAMB: Adam's direction with the decay), and of the gradient, not yet scaled, which are there for every rule.
+struct UpdateSums {
+  double weight = 0, direction = 0, gradient = 0;
+};
 
 // What changes from step to step; one for all elements of a tensor. A machine that computes in float rounds each to
 // float first, as a rule's constants do.
@@ -29,12 +37,9 @@ struct UpdateScalars {
   double gradientScale = 1;  // clipping, loss scale, accumulation: g = gradientScale * gradient, first of all
   std::int64_t step = 1;     // number of this update of the tensor, from 1 (bias corrections)
   double tensorScale = 1;    // result of the rule's reductions (LARS and LAMB: the trust ratio)
-};
-
-// Sums of squares over a tensor: of its weights, and of what the rule compares them with (LARS: the gradient, not yet
-// scaled; LAMB: Adam's direction with the decay).
-struct UpdateSums {
-  double weight = 0, direction = 0;
+  double epoch = 0;          // epochs done, for rules that follow them
+  // Of the tensor, where a trust ratio is to scale it: once they are known, else 0. For rules with two ratios.
+  UpdateSums sums;
 };
 
 // What gradients are multiplied with so that their common norm stays below `most` (infinity: any): PyTorch's

@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, LateDivergence, testing::ValuesIn(kFaults),
 
 // Each with rules of one pass and of three.
 TEST(LateUpdates, BehindOneThatWasRefusedChangeNothingUntilItsNumberComesAgain) {
-  for (const char* rule : {"Adam", "LARS"}) {
+  for (const char* rule : {"Adam", "LARS", "STiLL"}) {
     const auto backend = makeCudaBackend(std::make_shared<cuda::fake::FakeDevice>());
     const Parameter weight{.name = "w", .shape = Shape{5000}, .initializer = {InitializerKind::normal, 1}};
     Program program;
@@ -179,6 +179,38 @@ TEST(LateUpdates, BehindOneThatWasRefusedChangeNothingUntilItsNumberComesAgain) 
     EXPECT_EQ(update.count(), 1) << rule;
     update.apply({.learningRate = 0.1});
     EXPECT_NE(store.at("w").value.values(), before) << rule << ": the second update, at last";
+  }
+}
+
+// Eight updates, so that rules that change on their way do: with the epochs of STiLL and the RMSprop warm-up, and where
+// RAdam begins to divide.
+TEST(Updates, OfEveryRuleAreTheProcessors) {
+  for (const OptimizerDefinition* definition : optimizerTable()) {
+    std::vector<std::vector<float>> found;
+    for (const bool device : {false, true}) {
+      const auto backend = device ? makeCudaBackend(std::make_shared<cuda::fake::FakeDevice>()) : makeCpuBackend(1);
+      const Parameter weight{.name = "w", .shape = Shape{5000}, .initializer = {InitializerKind::normal, 1}};
+      Program program;
+      program.parameters = {weight};
+      program.tensors = {{.name = "w", .shape = weight.shape, .role = TensorRole::parameterGradient}};
+      ParameterStore store(1, backend->makeMemory());
+      store.ensure(program.parameters);
+      UpdateSpec spec;
+      spec.optimizer = {{"name", definition->entry.id}, {"weight_decay", 0.1}};
+      if (definition->entry.field("transition")) spec.optimizer["transition"] = 3.0;
+      if (definition->entry.field("center")) spec.optimizer.update({{"center", 2.0}, {"period", 2.0}});
+      ParameterUpdate update(spec, 0, program, store, *backend, ParameterUpdate::Options{.stepsPerEpoch = 2});
+      for (int step = 0; step < 8; ++step) {
+        std::vector<float> gradient(5000);
+        for (std::size_t i = 0; i < gradient.size(); ++i)
+          gradient[i] = 0.1f * std::cos(static_cast<float>(i % 1013) + 0.7f * static_cast<float>(step));
+        store.at("w").gradient.write(gradient);
+        update.apply({.learningRate = 0.05, .epoch = step / 2.0});
+      }
+      found.push_back(store.at("w").value.values());
+    }
+    for (std::size_t i = 0; i < found[0].size(); ++i)
+      ASSERT_NEAR(found[1][i], found[0][i], 2e-5 * (1 + std::abs(found[0][i]))) << definition->entry.id << " " << i;
   }
 }
 

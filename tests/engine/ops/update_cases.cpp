@@ -20,13 +20,15 @@ OpCase updateCase(const std::string& name, const OptimizerDefinition& definition
   OpCase made{.name = name,
               .op = "update",
               .inputs = {learningRate(), updateCount(), std::move(clip), std::move(squared)},
-              .attributes = updateAttributes(definition, values, {0.25, 0.0, 0.125, 0.25}, {1, 1, 1, 0})};
-  const std::size_t slots = definition.make(values)->slots().size();
+              .attributes = updateAttributes(definition, values, {0.25, 0.0, 0.125, 0.25}, {1, 1, 1, 0}, 2)};
+  const auto rule = definition.make(values);
+  const std::size_t slots = rule->slots().size();
   for (const Shape& shape : shapes()) {
     made.inputs.push_back(state(shape));
     made.inputs.push_back(state(shape));
     for (std::size_t slot = 0; slot < slots; ++slot) made.inputs.push_back(state(shape, 0, 1));
   }
+  if (rule->followsEpochs()) made.inputs.push_back(step());  // epoch 1.5
   return made;
 }
 
@@ -42,6 +44,19 @@ std::vector<OpCase> updateCases() {
   const OptimizerDefinition &lamb = *findOptimizer("LAMB"), &rms = *findOptimizer("RMSprop");
   all.push_back(updateCase("update_clipped", lamb, {{"bias_correction", true}}, squares(tensors, 5, 6), clipNorm()));
   all.push_back(updateCase("update_two_slots", rms, {{"momentum", 0.5}}, squares(tensors, 0.1, 0.2), clipNorm()));
+  // In the midst of their ways, and with what is off by default.
+  const auto add = [&](const char* name, const char* rule, const Json& given) {
+    all.push_back(updateCase(name, *findOptimizer(rule), given, squares(tensors, 0.1, 0.2), clipNorm()));
+  };
+  add("update_still_half", "STiLL", {{"transition", 3.0}, {"lamb_rate", 0.05}, {"learning_rate", 2.0}});
+  add("update_still_lars", "STiLL", {{"transition", 1.0}});
+  add("update_warmup_half", "RMSpropWarmup", {{"center", 1.0}, {"period", 2.0}});
+  add("update_warmup_literal", "RMSpropWarmup", {{"center", 1.0}, {"period", 8.0}, {"literal", true}});
+  add("update_lamb_length", "LAMB", {{"bias_correction", true}, {"correction_of", "length"}, {"ratio_high", 0.5}});
+  add("update_lamb_undecayed", "LAMB", {{"adapt_undecayed", false}});
+  add("update_lars_you", "LARS", {{"variant", "you"}, {"rate_placement", "outside"}});
+  add("update_nadam_decoupled", "NAdam", {{"decoupled", true}, {"momentum_decay", 3.0}});
+  add("update_radam_decoupled", "RAdam", {{"decoupled", true}});
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   // States that take the place of others, unless the update is refused.
   const auto withStates = [](OpCase made) {

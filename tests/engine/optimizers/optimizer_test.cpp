@@ -12,7 +12,7 @@ namespace {
 
 // One element's state in a formula that is written again here, in double.
 struct Element {
-  double w, a = 0, b = 0;
+  double w, a = 0, b = 0, c = 0;
 };
 struct Given {
   double g, lr, decay;
@@ -30,6 +30,10 @@ struct Case {
 
 Formula plainLars(bool inside);
 Formula plainLamb(bool corrected);
+
+constexpr double kEpoch = 4.5;  // of all steps in the test of formulas
+
+void addLaterOnes(std::map<std::string, std::vector<Case>>& all);
 
 std::map<std::string, std::vector<Case>> cases() {
   std::map<std::string, std::vector<Case>> all;
@@ -83,7 +87,96 @@ std::map<std::string, std::vector<Case>> cases() {
   Json corrected = lambValues;
   corrected["bias_correction"] = true;
   all["LAMB"] = {{lambValues, plainLamb(false)}, {corrected, plainLamb(true)}};
+  addLaterOnes(all);
   return all;
+}
+
+// mu_1 ... mu_t one by one, where the rule has a series.
+double productOfMomenta(double beta, double decay, int t) {
+  double product = 1;
+  for (int i = 1; i <= t; ++i) product *= beta * (1 - 0.5 * std::pow(0.96, i * decay));
+  return product;
+}
+
+void addLaterOnes(std::map<std::string, std::vector<Case>>& all) {
+  all["Adadelta"] = {{{{"decay", 0.6}, {"epsilon", 0.05}}, [](Element& e, const Given& s) {
+                        const double g = s.g + s.decay * e.w;
+                        e.a = 0.6 * e.a + 0.4 * g * g;
+                        const double step = std::sqrt(e.b + 0.05) / std::sqrt(e.a + 0.05) * g;
+                        e.b = 0.6 * e.b + 0.4 * step * step;
+                        e.w -= s.lr * step;
+                      }}};
+  all["Adamax"] = {{{{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}}, [](Element& e, const Given& s) {
+                      const double g = s.g + s.decay * e.w;
+                      e.a = 0.6 * e.a + 0.4 * g;
+                      e.b = std::max(0.75 * e.b, std::abs(g) + 0.1);
+                      e.w -= s.lr / (1 - std::pow(0.6, s.t)) * e.a / e.b;
+                    }}};
+  const auto nadam = [](double decay) {
+    return [decay](Element& e, const Given& s) {
+      const double g = s.g + s.decay * e.w;
+      e.a = 0.6 * e.a + 0.4 * g;
+      e.b = 0.75 * e.b + 0.25 * g * g;
+      const double below = std::sqrt(e.b / (1 - std::pow(0.75, s.t))) + 0.1;
+      const double mu = 0.6 * (1 - 0.5 * std::pow(0.96, s.t * decay)),
+                   next = 0.6 * (1 - 0.5 * std::pow(0.96, (s.t + 1) * decay));
+      e.w -= s.lr * (1 - mu) / (1 - productOfMomenta(0.6, decay, s.t)) * g / below;
+      e.w -= s.lr * next / (1 - productOfMomenta(0.6, decay, s.t + 1)) * e.a / below;
+    };
+  };
+  const Json betas = {{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}};
+  Json slow = betas, fast = betas, decoupled = betas;
+  slow["momentum_decay"] = 0;
+  fast["momentum_decay"] = 20.0;
+  decoupled["decoupled"] = true;
+  all["NAdam"] = {{betas, nadam(0.004)}, {slow, nadam(0)}, {fast, nadam(20)}};
+  const auto radam = [](Element& e, double g, const Given& s) {
+    e.a = 0.6 * e.a + 0.4 * g;
+    e.b = 0.75 * e.b + 0.25 * g * g;
+    const double power = std::pow(0.75, s.t), most = 7, length = most - 2 * s.t * power / (1 - power);
+    double step = e.a / (1 - std::pow(0.6, s.t));
+    if (length > 5)
+      step *= std::sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)) *
+              std::sqrt(1 - power) / (std::sqrt(e.b) + 0.1);
+    e.w -= s.lr * step;
+  };
+  all["RAdam"] = {{betas, [radam](Element& e, const Given& s) { radam(e, s.g + s.decay * e.w, s); }},
+                  {decoupled, [radam](Element& e, const Given& s) {
+                     e.w *= 1 - s.lr * s.decay;
+                     radam(e, s.g, s);
+                   }}};
+  all["Lion"] = {{{{"beta1", 0.6}, {"beta2", 0.75}}, [](Element& e, const Given& s) {
+                    const double mixed = 0.6 * e.a + 0.4 * s.g;
+                    e.w -= s.lr * s.decay * e.w + s.lr * (mixed > 0 ? 1 : mixed < 0 ? -1 : 0);
+                    e.a = 0.75 * e.a + 0.25 * s.g;
+                  }}};
+  // A tensor whose sums nobody gave: both ratios are 1. Six of ten epochs of the way are left.
+  all["STiLL"] = {{{{"transition", 10.0},
+                    {"lamb_rate", 0.03},
+                    {"momentum", 0.7},
+                    {"beta1", 0.6},
+                    {"beta2", 0.75},
+                    {"epsilon", 0.1}},
+                   [](Element& e, const Given& s) {
+                     e.a = 0.6 * e.a + 0.4 * s.g;
+                     e.b = 0.75 * e.b + 0.25 * s.g * s.g;
+                     e.c = 0.7 * e.c + s.lr * (s.g + s.decay * e.w);
+                     e.w -= 0.55 * 0.03 * (e.a / (std::sqrt(e.b) + 0.1) + s.decay * e.w) + 0.45 * e.c;
+                   }}};
+  const auto warmup = [](double plain) {
+    return [plain](Element& e, const Given& s) {
+      const double g = s.g + s.decay * e.w;
+      e.a = 0.6 * e.a + 0.4 * g * g;
+      e.b = 0.7 * e.b + (plain + (1 - plain) * 0.01 / s.lr / (std::sqrt(e.a) + 0.05)) * g;
+      e.w -= s.lr * e.b;
+    };
+  };
+  const Json rms = {{"decay", 0.6}, {"epsilon", 0.05}, {"momentum", 0.7}, {"rmsprop_rate", 0.01}, {"period", 5.0}};
+  Json before = rms, behind = rms, done = rms;
+  before["center"] = 7.0;
+  behind["center"] = 3.5;
+  done["center"] = 1.0;
+  all["RMSpropWarmup"] = {{before, warmup(0.5 * std::exp(-1.0))}, {behind, warmup(0.7)}, {done, warmup(1)}};
 }
 
 // LARS and LAMB share ratios over a tensor: their formulas are applied to one as large as the test's, see below.
@@ -152,7 +245,8 @@ TEST(Optimizers, FollowTheirFormulas) {
                         .weightDecay = 0.3f,
                         .gradientScale = 0.5f,
                         .step = step,
-                        .tensorScale = rule->measures() ? static_cast<float>(kScale) : 1},
+                        .tensorScale = rule->measures() ? static_cast<float>(kScale) : 1,
+                        .epoch = kEpoch},
                        0, kCount);
         for (std::size_t i = 0; i < kCount; ++i)
           ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6)
@@ -248,6 +342,17 @@ TEST(Optimizers, DefaultsAreThoseThatPeopleKnow) {
   EXPECT_EQ(defaultOf("AdamW", "weight_decay"), 1e-2);
   EXPECT_EQ(defaultOf("Momentum", "momentum"), 0.9);
   EXPECT_EQ(defaultOf("RMSprop", "decay"), 0.99);
+  EXPECT_EQ(defaultOf("Adadelta", "learning_rate"), 1);
+  EXPECT_EQ(defaultOf("Adadelta", "epsilon"), 1e-6);
+  EXPECT_EQ(defaultOf("Adamax", "learning_rate"), 2e-3);
+  EXPECT_EQ(defaultOf("NAdam", "learning_rate"), 2e-3);
+  EXPECT_EQ(defaultOf("NAdam", "momentum_decay"), 4e-3);
+  EXPECT_EQ(defaultOf("RAdam", "learning_rate"), 1e-3);
+  EXPECT_EQ(defaultOf("Lion", "learning_rate"), 1e-4);
+  EXPECT_EQ(defaultOf("Lion", "beta2"), 0.99);
+  EXPECT_EQ(defaultOf("STiLL", "learning_rate"), 26.1);
+  EXPECT_EQ(defaultOf("STiLL", "momentum"), 0.955);
+  EXPECT_EQ(defaultOf("RMSpropWarmup", "rmsprop_rate"), 3e-4);
 }
 
 TEST(Optimizers, EveryEntryIsWhole) {
@@ -262,7 +367,7 @@ TEST(Optimizers, EveryEntryIsWhole) {
     EXPECT_LE(definition->make(Values(entry, none))->slots().size(), 3u);
   }
   EXPECT_EQ(findOptimizer("adamw"), findOptimizer("AdamW"));
-  EXPECT_EQ(findOptimizer("Adamax"), nullptr);
+  EXPECT_EQ(findOptimizer("Adamaxx"), nullptr);
 }
 
 }  // namespace

@@ -52,6 +52,17 @@ TEST(Plan, PassesShareTheMemoryAndAddUpTheWork) {
   EXPECT_DOUBLE_EQ(inPasses.total.forwardMultiplyAdds, once.forwardMultiplyAdds);
 }
 
+// Memory is that of the stage with the largest batch; a rule's slots are counted whatever their number.
+TEST(Plan, IsOfTheLargestStageOfTheBatch) {
+  const Json stages = {{"batch", 16}, {"batch_at", {2, 5}}, {"batch_then", {64, 32}}};
+  const ProjectPlan plan = planTraining(projectOf(leNet(), "STiLL", stages)),
+                    large = planTraining(projectOf(leNet(), "STiLL", {{"batch", 64}}));
+  EXPECT_EQ(plan.updates[0].batch, 64);
+  EXPECT_EQ(plan.total.totalBytes(), large.total.totalBytes());
+  EXPECT_EQ(plan.total.optimizerBytes, 3 * 61706 * 4);
+  EXPECT_EQ(planTraining(projectOf(leNet(), "Lion", stages)).total.optimizerBytes, 61706 * 4);
+}
+
 TEST(Plan, CountsRunningAveragesApart) {
   const CostPlan cost = planTraining(projectOf(resNet20(), "Momentum", {{"batch", 2}})).total;
   EXPECT_EQ(cost.parameters, 272474);

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "engine/base/files.h"
+#include "engine/optimizers/optimizer.h"
 #include "engine/run/control.h"
 #include "tests/engine/ranks/ranks.h"
 #include "tests/engine/training/far_machine.h"
@@ -180,6 +181,27 @@ TEST_P(Networks, DeterministicRunsHaveTheSameBits) {
   EXPECT_EQ(together.losses, one.losses);
   EXPECT_EQ(together.validation, one.validation);
   EXPECT_EQ(one.losses.size(), 6u);
+}
+
+// Every rule, one epoch of each on the way that some of them go.
+TEST(Rules, HaveTheSameBitsOnAnyNumberOfRanks) {
+  const Shared shared("rules");
+  for (const OptimizerDefinition* rule : optimizerTable()) {
+    Json optimizer = {{"name", rule->entry.id}, {"weight_decay", 0.01}};
+    if (rule->entry.field("transition")) optimizer["transition"] = 1.0;
+    if (rule->entry.field("center")) optimizer.update({{"center", 0.5}, {"period", 1.0}});
+    const Json project = projectOf(kNets[0], {{"deterministic", true},
+                                              {"optimizer", std::move(optimizer)},
+                                              {"schedule", {{"name", "Plateau"}, {"patience", 0}}},
+                                              {"batch_at", {1}},
+                                              {"batch_then", {23}}});
+    const Outcome together = onAll(shared, project, rule->entry.id + "-together");
+    if (rank() != 0) continue;
+    const Outcome one = alone(shared, project, rule->entry.id);
+    EXPECT_EQ(together.tensors, one.tensors) << rule->entry.id;
+    EXPECT_EQ(together.losses, one.losses) << rule->entry.id;
+    EXPECT_EQ(one.losses.size(), 5u);
+  }
 }
 
 // Rounded to bf16, too: what a shard computes does not depend on who computes it.
