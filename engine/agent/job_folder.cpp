@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 
 #include "engine/agent/scheduler.h"
@@ -163,18 +164,31 @@ JobState ended(JobState state, const JobFolder::Exit& exit) {
   return state;
 }
 
+// What the batch system makes of a job that it has ended shows within seconds: an answer may be no older. Later, and of
+// one that has only begun, an answer from after that is new enough.
+double oldestAnswer(double ended) {
+  constexpr double kSoon = 4, kWhile = 60;
+  const double age = wallClock() - ended;
+  return age > 0 && age < kWhile ? ended + std::floor(age / kSoon) * kSoon : ended;
+}
+
 JobState batchState(const JobFolder& job, JobState state, const Json& process,
                     const std::optional<JobFolder::Exit>& exit, const BatchLook& look) {
   const auto found = process.find("begun");
   const double begun = found != process.end() && found->is_number() ? found->get<double>() : 0;
-  const BatchState there = look(*state.scheduler, state.number, exit ? changedAt(job.exitFile()) : begun);
+  const BatchState there = look(*state.scheduler, state.number, exit ? oldestAnswer(changedAt(job.exitFile())) : begun);
   const bool waitsOrRuns = there.phase == JobPhase::queued || there.phase == JobPhase::running;
   if (exit) {  // the batch system ended it, and may start it anew
-    if (!waitsOrRuns && there.asked > 0 && (there.phase == JobPhase::ended || there.forgotten))
+    if (!waitsOrRuns && there.asked > 0 && (there.phase == JobPhase::ended || there.forgotten)) {
+      if (!there.forgotten) state.detail = there.detail;  // why it did
       return ended(state, *exit);
+    }
     state.phase = there.phase == JobPhase::queued ? JobPhase::queued : JobPhase::running;
-    state.detail =
-        there.detail.empty() ? "it was ended by a signal; whether it is started again is to be seen" : there.detail;
+    if (state.phase == JobPhase::queued)
+      state.detail = fmt::format("{} starts it again: {}", state.scheduler->name(), there.detail);
+    else
+      state.detail =
+          there.detail.empty() ? "it was ended by a signal; whether it is started again is to be seen" : there.detail;
     return state;
   }
   if (begun > there.asked) {

@@ -57,6 +57,9 @@ class JobFolder {
   std::filesystem::path killFile() const { return path() / "kill"; }
   std::filesystem::path scriptFile() const { return path() / "job.sh"; }
   std::filesystem::path modulesFile() const { return path() / "modules.sh"; }
+  std::filesystem::path lifelineFile() const {
+    return path() / "lifeline";
+  }  // while it is watched over: comm/lifeline.h
   std::filesystem::path supervisorLock() const { return path() / "supervisor.lock"; }
   std::filesystem::path hostsFile() const { return path() / "hosts"; }  // for mpirun, where launch.json names some
 

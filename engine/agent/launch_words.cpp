@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/agent/scheduler.h"
 #include "engine/base/json.h"
 
 namespace loom {
@@ -76,6 +77,7 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
     add(words, {program, "supervise", "--run", job.path().string()});
     if (const int seconds = launch.value("stalled_after", 0); seconds > 0)
       add(words, {"--stalled-after", std::to_string(seconds)});
+    if (schedulerOf(launch)) words.push_back("--batch");
     words.push_back("--");
   }
   if (needsMpi(launch)) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "engine/agent/command.h"
@@ -83,6 +84,22 @@ std::string plainAnswer(const std::string& line) {
   return on == "on" && cluster == "cluster" && !name.empty() ? number + ";" + name : number;
 }
 
+// What became of a job, for a person.
+std::string endOf(const std::string& state) {
+  constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
+      {"CANCELLED", "Slurm cancelled its job"},
+      {"TIMEOUT", "Slurm ended its job at the time limit"},
+      {"DEADLINE", "Slurm ended its job at its deadline"},
+      {"PREEMPTED", "Slurm ended its job for one that goes before it (preempted)"},
+      {"NODE_FAIL", "a node of its job failed, says Slurm"},
+      {"BOOT_FAIL", "a node of its job could not start, says Slurm"},
+      {"OUT_OF_MEMORY", "its job took more memory than Slurm had granted"},
+  };
+  for (const auto& [name, words] : kEnds)
+    if (name == state) return std::string(words);
+  return "Slurm says " + state;
+}
+
 }  // namespace
 
 std::string slurmNumberFrom(const std::string& output) {
@@ -114,7 +131,7 @@ BatchState slurmStateFrom(std::string state, std::string reason) {
   // REVOKED: a sister of it runs on another cluster of the federation, and this one never will.
   if (is({"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE",
           "OUT_OF_MEMORY", "LAUNCH_FAILED", "RECONFIG_FAIL", "REVOKED"}))
-    return {.phase = JobPhase::ended, .detail = "Slurm says " + state + (reason.empty() ? "" : " (" + reason + ")")};
+    return {.phase = JobPhase::ended, .detail = endOf(state) + (reason.empty() ? "" : " (" + reason + ")")};
   return {.detail = "Slurm says " + state};
 }
 

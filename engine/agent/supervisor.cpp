@@ -127,7 +127,8 @@ class Watch {
     m_endingSince = Clock::now();
     // The watcher over the ranks goes first: it would take their end for a failure and write it down.
     if (m_kind == Child::watcher && !m_ended) ::kill(m_child, SIGKILL);
-    signalAll(SIGTERM);  // mpirun ends every rank on every host
+    // mpirun ends every rank on every host; under a batch system it does not hear SIGTERM (`loom supervise --batch`).
+    signalAll(m_kind == Child::watcher && m_term == Term::checkpointFirst ? SIGINT : SIGTERM);
   }
   void signalAll(int signal) {
     for (const std::int64_t each : descendantsOf(::getpid())) ::kill(static_cast<pid_t>(each), signal);
@@ -210,6 +211,10 @@ int superviseJob(const JobFolder& job) {
       // One that the batch system may have taken all the same finds its own start in launch.json.
       if (error.code() != ErrorCode::communication) job.writeLaunch(launch);
     }
+  }
+  if (isWatched(launch)) {  // of a watcher that was ended by force
+    std::error_code none;
+    std::filesystem::remove(job.lifelineFile(), none);
   }
   // A run that came to its own end needs no other start, whatever signal came meanwhile.
   job.noteExit({.code = code, .terminated = watch.terminated() && code != kExitDone});

@@ -12,7 +12,9 @@
 
 namespace loom {
 
+// Set for ranks that have a supervisor; to kBatchSupervised where a batch system's SIGTERM is not to end them.
 inline constexpr const char* kSupervisedVariable = "GRADLOOM_SUPERVISED";
+inline constexpr const char* kBatchSupervised = "batch";
 inline constexpr std::string_view kHeartbeatMark = "@loom-rank ";
 
 struct RankSign {

@@ -13,14 +13,6 @@ long seconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
 }
 
-std::string place(const RankSign& sign) {
-  const std::string step = sign.step > 0 ? fmt::format(" after step {}", sign.step) : " before the first step";
-  if (sign.entered > sign.left) {
-    return fmt::format("in {}{}{}{}", sign.operation, sign.subject.empty() ? "" : " of ", sign.subject, step);
-  }
-  return "between collectives" + step;
-}
-
 std::string causeOf(int signal) {
   const char* const name = ::strsignal(signal);
   std::string text = fmt::format("signal {} ({})", signal, name ? name : "unknown");
@@ -29,6 +21,16 @@ std::string causeOf(int signal) {
 }
 
 }  // namespace
+
+// In which collective it was is not known where the run has come further than the rank had said.
+std::string RankWatch::place(const RankSign& sign) const {
+  if (m_logged > sign.step) return fmt::format("after step {}", m_logged);
+  const std::string step = sign.step > 0 ? fmt::format(" after step {}", sign.step) : " before the first step";
+  if (sign.entered > sign.left) {
+    return fmt::format("in {}{}{}{}", sign.operation, sign.subject.empty() ? "" : " of ", sign.subject, step);
+  }
+  return "between collectives" + step;
+}
 
 bool RankWatch::hear(std::string_view line, Time now) {
   if (const std::optional<RankSign> sign = parseSign(line)) {
@@ -55,7 +57,7 @@ void RankWatch::excuse(std::chrono::steady_clock::duration pause) {
 }
 
 std::int64_t RankWatch::step() const {
-  std::int64_t step = 0;
+  std::int64_t step = m_logged;
   for (const auto& [number, rank] : m_ranks) step = std::max(step, rank.sign.step);
   return step;
 }

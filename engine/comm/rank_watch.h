@@ -27,6 +27,8 @@ class RankWatch {
   bool hear(std::string_view line, Time now);
   // The supervisor itself did not run for so long: nobody is held to account for that.
   void excuse(std::chrono::steady_clock::duration pause);
+  // The step that the run's log has come to, which is newer than what ranks said of themselves.
+  void logged(std::int64_t step) { m_logged = step; }
   // Why the job must be ended now; nothing while all is well.
   std::optional<std::string> verdict(Time now) const;
   // After the job ended by itself with `exitCode` (or by `signal`): what happened, from what was heard.
@@ -38,11 +40,13 @@ class RankWatch {
     RankSign sign;
     Time heard, moved;  // when it was heard; when its counts changed
   };
+  std::string place(const RankSign& sign) const;
   std::string where(const Rank& rank) const;
   std::string waiting(const std::vector<int>& without) const;
 
   WatchLimits m_limits;
   std::map<int, Rank> m_ranks;
+  std::int64_t m_logged = 0;
   std::optional<std::string> m_failed;  // the first that said why
   MpirunWords m_told;
 };

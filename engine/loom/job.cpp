@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 
 #include "engine/base/host.h"
@@ -19,6 +20,17 @@ namespace {
 
 constexpr auto kFirstSpeaks = std::chrono::seconds(3);
 
+// The supervisor asks for a stop in order by the run's control file. mpirun ends ranks by SIGTERM (and wakes stopped
+// ones first), which must not look like one. A batch system sends it to every process of a job before it ends them by
+// SIGKILL: in between a checkpoint is written.
+void hearTheSupervisor() {
+  const char* const supervised = std::getenv(kSupervisedVariable);
+  if (!supervised) return;
+  const bool batch = std::string_view(supervised) == kBatchSupervised;
+  std::signal(SIGTERM, batch ? SIG_IGN : SIG_DFL);
+  if (batch) std::signal(SIGINT, SIG_IGN);
+}
+
 }  // namespace
 
 Job::Job() : m_launch(launchOfEnvironment()) {
@@ -27,11 +39,11 @@ Job::Job() : m_launch(launchOfEnvironment()) {
     return;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a launcher that is killed leaves no rank behind
-  // mpirun ends ranks by this signal (and wakes stopped ones first), which must not look like a stop in order: the
-  // supervisor asks for that in the run's control file.
-  if (std::getenv(kSupervisedVariable)) std::signal(SIGTERM, SIG_DFL);
+  hearTheSupervisor();
   m_communicator = openMpi(m_launch);
   m_heartbeat = std::make_unique<Heartbeat>(*m_communicator, hostName());
+  // One of each host looks; where it leaves, the daemon around it takes the others along.
+  if (m_launch.localRank == 0) m_lifeline = std::make_unique<LifelineWatch>(*m_communicator);
 }
 
 int Job::threads(int asked) const {

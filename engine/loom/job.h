@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/comm/heartbeat.h"
+#include "engine/comm/lifeline.h"
 #include "engine/comm/open_mpi.h"
 
 namespace loom {
@@ -26,6 +27,7 @@ class Job {
   Launch m_launch;
   std::unique_ptr<Communicator> m_communicator;
   std::unique_ptr<Heartbeat> m_heartbeat;
+  std::unique_ptr<LifelineWatch> m_lifeline;
 };
 
 }  // namespace loom

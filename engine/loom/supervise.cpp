@@ -15,6 +15,8 @@
 
 #include "engine/agent/rank_launcher.h"
 #include "engine/base/error.h"
+#include "engine/base/foreign.h"
+#include "engine/comm/lifeline.h"
 #include "engine/comm/rank_watch.h"
 #include "engine/loom/verbs.h"
 #include "engine/run/exit_code.h"
@@ -30,16 +32,20 @@ constexpr auto kPatience = std::chrono::seconds(3);  // between asking mpirun to
 
 struct SuperviseArguments {
   std::string run;
+  bool batch = false;
   int stalledAfter = 40;
   std::vector<std::string> command;
 };
 
 class SupervisedJob {
  public:
-  explicit SupervisedJob(std::vector<std::string> command) {
+  // `lifeline`: what the ranks are told of it. `endBy`: the signal that ends the command.
+  SupervisedJob(std::vector<std::string> command, const std::string& lifeline, int endBy) : m_endBy(endBy) {
     // Hosts must be told: Open MPI exports what it is asked to.
-    const std::vector<std::string> exported = exportWords(command, kSupervisedVariable);
-    command.insert(command.begin() + 1, exported.begin(), exported.end());
+    for (const char* each : {kSupervisedVariable, kLifelineVariable}) {
+      const std::vector<std::string> exported = exportWords(command, each);
+      command.insert(command.begin() + 1, exported.begin(), exported.end());
+    }
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
       throwError(ErrorCode::inputOutput, "cannot make a pipe: {}", std::strerror(errno));
@@ -51,9 +57,10 @@ class SupervisedJob {
     if (m_pid < 0) throwError(ErrorCode::inputOutput, "cannot start {}: {}", command[0], std::strerror(errno));
     if (m_pid == 0) {
       ::setpgid(0, 0);
-      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      ::prctl(PR_SET_PDEATHSIG, endBy);
       if (::getppid() != parent) ::_exit(127);
-      ::setenv(kSupervisedVariable, "1", 1);
+      ::setenv(kSupervisedVariable, endBy == SIGTERM ? "1" : kBatchSupervised, 1);
+      ::setenv(kLifelineVariable, lifeline.c_str(), 1);
       ::dup2(ends[1], STDERR_FILENO);
       ::signal(SIGPIPE, SIG_DFL);
       ::execvp(arguments[0], arguments.data());
@@ -82,9 +89,11 @@ class SupervisedJob {
     return true;
   }
   bool ended(int& status) { return ::waitpid(m_pid, &status, WNOHANG) == m_pid; }
-  void signal(int number) { ::kill(-m_pid, number); }
+  void end() { ::kill(-m_pid, m_endBy); }
+  void kill() { ::kill(-m_pid, SIGKILL); }
 
  private:
+  int m_endBy;
   pid_t m_pid = -1;
   int m_errors = -1;
   std::string m_open;
@@ -94,6 +103,12 @@ class SupervisedJob {
 bool hasFinished(const RunFolder& run, std::int64_t attemptsBefore) {
   const std::optional<Event> last = lastEvent(run);
   return last && last->attempt > attemptsBefore && last->kind == "finished";
+}
+
+// Rank 0 logs each step at once; what a rank says of itself is up to a second old.
+std::int64_t loggedStep(const RunFolder& run, std::int64_t attemptsBefore) {
+  const std::optional<Event> last = lastEvent(run);
+  return last && last->attempt > attemptsBefore ? wholeIn(last->body, "step") : 0;
 }
 
 // What rank 0 could not write any more.
@@ -109,7 +124,17 @@ void writeLastWord(const RunFolder& run, std::int64_t attemptsBefore, const std:
 int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
   const RunFolder run{std::filesystem::absolute(given.run)};
   const std::optional<Event> before = lastEvent(run);
-  SupervisedJob job(given.command);
+  const std::int64_t attemptsBefore = before ? before->attempt : 0;
+  // A batch system's SIGTERM is for whoever started this, which asks for a checkpoint by the control file. mpirun,
+  // which would end the ranks, inherits that it does not hear it; SIGINT says the same to it.
+  if (given.batch) {
+    sigset_t deaf;
+    sigemptyset(&deaf);
+    sigaddset(&deaf, SIGTERM);
+    ::sigprocmask(SIG_BLOCK, &deaf, nullptr);
+  }
+  const Lifeline lifeline(run.path, std::chrono::seconds(given.stalledAfter));
+  SupervisedJob job(given.command, lifeline.word(), given.batch ? SIGINT : SIGTERM);
   const std::chrono::seconds stalled{given.stalledAfter};
   RankWatch watch(
       {.silentHost = std::min(WatchLimits{}.silentHost, stalled), .silentRank = stalled, .stalled = stalled});
@@ -130,13 +155,15 @@ int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
       stopTold = true;  // mpirun would kill the ranks; they are asked to end with a checkpoint
       if (std::filesystem::is_directory(run.path)) appendControl(run, {{"command", "stop"}, {"id", "signal"}});
     }
-    if (!verdict && (verdict = watch.verdict(now))) {
+    if (!verdict && watch.verdict(now)) {
+      watch.logged(loggedStep(run, attemptsBefore));
+      verdict = watch.verdict(now);
       asked = now;
-      job.signal(SIGTERM);
+      job.end();
     }
     if (asked && !killed && now - *asked > kPatience) {
       killed = true;
-      job.signal(SIGKILL);  // the ranks die with their parent
+      job.kill();  // the ranks die with their parent
     }
   }
   // The pipe may hold mpirun's last words, or stay open in a process that nobody can reach any more.
@@ -147,9 +174,9 @@ int supervise(const SuperviseArguments& given, const std::atomic<bool>& stop) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
             code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + signal;
   // The mpirun of Open MPI 5 answers 0 after it has lost a host: only the run itself knows that it is done.
-  const std::int64_t attemptsBefore = before ? before->attempt : 0;
   const bool done = code == kExitDone && (hasFinished(run, attemptsBefore) || !std::filesystem::is_directory(run.path));
   if (done || code == exitCode(ErrorCode::stopped)) return code;
+  watch.logged(loggedStep(run, attemptsBefore));
   const std::string sentence = verdict ? *verdict : watch.postMortem(code, signal);
   writeLastWord(run, attemptsBefore, sentence, watch.step());
   fmt::print(stderr, "\nloom: {}\n", sentence);
@@ -167,6 +194,9 @@ void addSupervise(CLI::App& app, Session& session) {
                    "Seconds after which a rank that does not move on ends the job")
       ->check(CLI::Range(3, 86400))
       ->capture_default_str();
+  verb->add_flag(
+      "--batch", given->batch,
+      "SIGTERM ends nothing: it is a batch system's, to whoever started this, which has a checkpoint written");
   verb->add_option("COMMAND", given->command, "-- mpirun -n N loom train PROJECT --run RUN")->required();
   verb->callback([&session, given] { session.chosen = [&session, given] { return supervise(*given, session.stop); }; });
 }

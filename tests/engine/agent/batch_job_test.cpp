@@ -13,6 +13,7 @@
 #include "tests/engine/run/folder.h"
 
 using namespace loom;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -206,10 +207,13 @@ TEST_F(BatchJobTest, AnEndBySlurmsSignalIsACheckpointFirstAndCountsWhenNothingFo
   EXPECT_THAT(readFile(job("a").exitFile()), HasSubstr("3 terminated"));
   m_slurm.put("jobs", "101|PENDING|BeginTime|a\n");
   m_agent = connect();
-  EXPECT_THAT(awaitState("a", is("queued"))["detail"].get<std::string>(), HasSubstr("BeginTime"));
+  EXPECT_THAT(awaitState("a", is("queued"))["detail"].get<std::string>(),
+              AllOf(HasSubstr("Slurm starts it again"), HasSubstr("BeginTime")));
   m_slurm.put("jobs", "101|PREEMPTED|None|a\n");
   m_agent = connect();
-  EXPECT_EQ(awaitState("a", is("ended"))["code"], 3);
+  const Json end = awaitState("a", is("ended"));
+  EXPECT_EQ(end["code"], 3);
+  EXPECT_THAT(end["detail"].get<std::string>(), HasSubstr("for one that goes before it"));
 }
 
 TEST_F(BatchJobTest, APersonsEndIsAtOnceAndFinal) {

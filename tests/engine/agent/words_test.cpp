@@ -65,6 +65,13 @@ TEST(LaunchWords, AFolderOfLibrariesIsSearchedFirstByEveryRank) {
   EXPECT_TRUE(librariesWords("").empty());
 }
 
+// What Slurm sends before it ends a job is for the batch script, which has a checkpoint written.
+TEST(LaunchWords, UnderABatchSystemTheWatcherIsDeafToItsSignal) {
+  EXPECT_THAT(joined(wordsFor({{"ranks", 2}, {"slurm", {{"continue", 0}}}})),
+              testing::StartsWith("/e/loom supervise --run /r/a --batch -- mpirun "));
+  EXPECT_THAT(joined(wordsFor({{"ranks", 2}})), testing::Not(HasSubstr("--batch")));
+}
+
 TEST(LaunchWords, HowLongARankMayStandStillIsTold) {
   EXPECT_THAT(joined(wordsFor({{"ranks", 2}, {"stalled_after", 300}})),
               testing::StartsWith("/e/loom supervise --run /r/a --stalled-after 300 -- mpirun "));

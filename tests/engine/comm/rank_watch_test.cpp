@@ -95,6 +95,23 @@ TEST(RankWatch, NamesARankThatLivesButDoesNotCome) {
                               HasSubstr("rank 0 waits for it in all-reduce")));
 }
 
+// A rank says how far it is once a second, the run's log at each step.
+TEST(RankWatch, NamesTheStepThatTheLogHasComeTo) {
+  RankWatch watch;
+  RankSign first = sign(0, "a", 6, 5);
+  first.step = 0;
+  first.operation = "broadcast";
+  hear(watch, {first, sign(1, "b", 6, 5)}, 0, 5);
+  watch.hear("mpirun noticed that process rank 0 with PID 4711 on node a exited on signal 9 (Killed).", kBegin);
+  watch.logged(146);
+  EXPECT_EQ(watch.step(), 146);
+  const std::string word = watch.postMortem(137, 0);
+  EXPECT_THAT(word, AllOf(HasSubstr("memory ran out, after step 146"), HasSubstr("rank 1 waited after step 146"),
+                          testing::Not(HasSubstr("before the first step"))));
+  watch.logged(12);
+  EXPECT_THAT(watch.postMortem(137, 0), HasSubstr("rank 1 waited in all-reduce"));
+}
+
 TEST(RankWatch, ExcusesItsOwnPauses) {
   RankWatch watch;
   hear(watch, {sign(0, "a", 6, 5), sign(1, "b", 5, 5)}, 0, 5);

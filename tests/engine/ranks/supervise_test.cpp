@@ -14,6 +14,7 @@
 
 #include "engine/base/files.h"
 #include "engine/run/exit_code.h"
+#include "engine/run/process.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -60,6 +61,10 @@ class Started {
     return -1000;
   }
   void signal(int number) const { ::kill(m_pid, number); }
+  void signalAll(int number) const {
+    for (const std::int64_t each : descendantsOf(m_pid)) ::kill(static_cast<pid_t>(each), number);
+    signal(number);
+  }
   std::string text() const { return readFile(m_folder / "job.txt"); }
 
  private:
@@ -67,7 +72,8 @@ class Started {
   pid_t m_pid = -1;
 };
 
-std::vector<std::string> supervised(int ranks, std::vector<std::string> train, int stalledAfter = 40) {
+std::vector<std::string> supervised(int ranks, std::vector<std::string> train, int stalledAfter = 40,
+                                    const std::vector<std::string>& more = {}) {
   std::vector<std::string> words{LOOM_PROGRAM,
                                  "supervise",
                                  "--run",
@@ -85,6 +91,7 @@ std::vector<std::string> supervised(int ranks, std::vector<std::string> train, i
                                  LOOM_PROGRAM,
                                  "train"};
   words.insert(words.end(), train.begin(), train.end());
+  words.insert(words.begin() + 2, more.begin(), more.end());
   return words;
 }
 
@@ -139,10 +146,11 @@ struct LastWord {
   int code;
 };
 
-LastWord afterSignal(const char* name, int ranks, int victim, int signal, int stalledAfter = 40) {
+LastWord afterSignal(const char* name, int ranks, int victim, int signal, int stalledAfter = 40,
+                     const std::vector<std::string>& more = {}) {
   const Workshop workshop(name);
   writeProject(workshop, 1e6);
-  Started job(workshop, supervised(ranks, {"p.loom", "--run", "run"}, stalledAfter));
+  Started job(workshop, supervised(ranks, {"p.loom", "--run", "run"}, stalledAfter, more));
   const std::vector<int> pids = ranksOf(workshop);
   if (pids.size() != static_cast<std::size_t>(ranks)) {
     ADD_FAILURE() << "the job did not begin: " << job.text();
@@ -188,6 +196,46 @@ TEST(Supervise, ASignalAsksForACheckpoint) {
   EXPECT_EQ(eventsOf(workshop).back().body.value("reason", ""), "stopped");
   EXPECT_THAT(job.text(), AllOf(HasSubstr("ranks     2, Open MPI"), HasSubstr("go on")));
   EXPECT_THAT(job.text(), testing::Not(HasSubstr("@loom-rank")));
+}
+
+// Slurm sends SIGTERM to every process of a job that it ends, and kills what is left some time later: in between, the
+// run is stopped with a checkpoint by whoever supervises it.
+TEST(Supervise, UnderABatchSystemItsSignalEndsNobody) {
+  const Workshop workshop("supervised-batch");
+  writeProject(workshop, 1e6);
+  Started job(workshop, supervised(2, {"p.loom", "--run", "run"}, 40, {"--batch"}));
+  ASSERT_EQ(ranksOf(workshop).size(), 2u) << job.text();
+  const auto steps = [&] { return eventsOf(workshop).back().body.value("step", std::int64_t{0}); };
+  job.signalAll(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::seconds(2));  // mpirun would have ended the ranks
+  const std::int64_t step = steps();
+  for (const auto until = Clock::now() + kPatience; Clock::now() < until && steps() <= step;)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_GT(steps(), step);
+  appendControl({workshop.path() / "run"}, {{"command", "stop"}, {"id", "terminated"}});
+  EXPECT_EQ(job.wait(), exitCode(ErrorCode::stopped)) << job.text();
+  EXPECT_EQ(eventsOf(workshop).back().body.value("reason", ""), "stopped");
+}
+
+TEST(Supervise, UnderABatchSystemAStalledRankIsEndedAllTheSame) {
+  const LastWord last = afterSignal("stalled-batch", 2, 1, SIGSTOP, 5, {"--batch"});
+  EXPECT_THAT(last.message, AllOf(HasSubstr("rank 1 on "), HasSubstr("is stalled")));
+}
+
+// Ranks of a host that is cut off from the supervisor: it is still as a stopped one is.
+TEST(Supervise, RanksLeaveASupervisorThatIsSilentWhenTheyStandStill) {
+  const Workshop workshop("supervised-silent");
+  writeProject(workshop, 1e6);
+  Started job(workshop, supervised(2, {"p.loom", "--run", "run"}, 5));
+  const std::vector<int> pids = ranksOf(workshop);
+  ASSERT_EQ(pids.size(), 2u) << job.text();
+  job.signal(SIGSTOP);  // the supervisor alone
+  ::kill(pids[1], SIGSTOP);
+  for (const int pid : pids) EXPECT_TRUE(ends(pid)) << "process " << pid << " of a rank lives on";
+  EXPECT_TRUE(std::filesystem::exists(workshop.path() / "run/lifeline"));
+  job.signal(SIGCONT);
+  EXPECT_EQ(job.wait(), exitCode(ErrorCode::communication)) << job.text();
+  EXPECT_FALSE(std::filesystem::exists(workshop.path() / "run/lifeline"));
 }
 
 TEST(Supervise, PassesOnWhatARankSays) {
