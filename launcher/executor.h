@@ -39,6 +39,9 @@ class Executor : public QObject {
   virtual void interrupt(const QString& id) = 0;
   // Every rank, now. Throws Error(badArgument) where that is not ours to do.
   virtual void kill(const QString& id) = 0;
+  // Whether a job that said its last word may be started again by hands that are not ours: a batch system requeues it,
+  // or it continues by itself after its time limit. It has ended when ended() says so.
+  virtual bool mayStartAgain() const { return false; }
   // Jobs that may run here side by side.
   virtual int atOnce() const = 0;
 
@@ -46,6 +49,8 @@ class Executor : public QObject {
   // What happens before the first event, "Uploading training: 12 of 61 MiB", and how much of that is done (-1 = cannot
   // be told).
   void stage(const QString& id, const QString& sentence, double share);
+  // It stands in the batch system's queue, be it for the first time or once more.
+  void waits(const QString& id);
   // Something that the job's file has to remember: the process, or that the host has taken it.
   void started(const QString& id, const loom::JobFile& file);
   // It cannot be told how it goes, and why; only a person may end it then. Empty: it is known again.

@@ -104,6 +104,7 @@ void Launcher::listen(Executor& executor) {
     m_stages.insert(id, {sentence, share});
     Q_EMIT stageChanged(id);
   });
+  connect(&executor, &Executor::waits, this, &Launcher::waitsThere);
   connect(&executor, &Executor::warned, this, &Launcher::failed);
   connect(&executor, &Executor::refused, this, &Launcher::refuse);
   connect(&executor, &Executor::ended, this, [this](const QString& id, const JobEnd& end) {
@@ -260,6 +261,7 @@ void Launcher::readAnew(const QString& id) {
 
 void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch) {
   m_store.append(id, *batch);
+  holdLastWord(id);
   const RunRecord* const run = m_store.find(id);
   const bool started =
       std::any_of(batch->others.begin(), batch->others.end(), [](const Event& each) { return each.kind == "started"; });
@@ -268,14 +270,6 @@ void Launcher::take(const QString& id, const std::shared_ptr<EventBatch>& batch)
     m_store.change(id, [](RunRecord& record) { readRunFile(record.folder, record); });
   }
   m_pump.taken(id);
-}
-
-// Whether nothing was heard of its newest start.
-bool Launcher::neverBegan(const QString& id) {
-  const std::vector<Event> events = m_store.events(id);
-  const auto last = std::find_if(events.rbegin(), events.rend(),
-                                 [](const Event& each) { return each.kind == "started" || each.kind == "finished"; });
-  return last == events.rend() || last->kind == "finished";
 }
 
 // All that was ever written is in the store: what is the run now?
@@ -318,7 +312,9 @@ void Launcher::settle(const QString& id) {
   }
   const JobEnd end = active == m_active.end() ? JobEnd{} : *active->end;
   const bool killed = active != m_active.end() && active->killed;
+  const std::optional<RunState> lastWord = active == m_active.end() ? std::nullopt : active->lastWord;
   leave(id);
+  if (lastWord) tellLastWord(id, *lastWord, end);
   if (isLive(run->state) || run->state == RunState::queued) {
     if (!m_queue.contains(id)) {
       const QString place = run->step > 0 ? tr("at step %1").arg(run->step) : tr("before its first step");

@@ -108,6 +108,9 @@ class Launcher : public QObject {
     Executor* executor = nullptr;
     std::optional<JobEnd> end;
     bool killed = false;
+    // What its log says became of it, where a batch system may start it again: it counts when the host says that it has
+    // ended. Until then it is stopping.
+    std::optional<RunState> lastWord;
   };
   void listen(Executor& executor);
   void lose(Executor& executor);
@@ -129,6 +132,10 @@ class Launcher : public QObject {
   bool goesOnLater(const QString& id);  // it gave way and waits now
   void readAnew(const QString& id);
   void take(const QString& id, const std::shared_ptr<EventBatch>& batch);
+  void holdLastWord(const QString& id);
+  void waitsThere(const QString& id);
+  void tellLastWord(const QString& id, RunState lastWord, const JobEnd& end);
+  std::optional<RunState> lastWordOf(const RunRecord& run);
   void settle(const QString& id);
   void follow(const QString& id);
   const RunRecord& wanted(const QString& id, RunAction action) const;

@@ -43,7 +43,9 @@ void Launcher::pickUp(const RunRecord& known) {
   try {
     Executor& executor = executorOf(order.file.host);
     if (executor.follow(order)) {
-      m_active.insert(run.id, {.executor = &executor});
+      Active active{.executor = &executor};
+      if (executor.mayStartAgain()) active.lastWord = lastWordOf(run);
+      m_active.insert(run.id, active);
       follow(run.id);
       return;
     }

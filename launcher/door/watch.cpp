@@ -42,6 +42,8 @@ class Watch {
       tellEvents();
       if (ended) return end(now, state);
       if (!m_options.toTheEnd && (state.value("accepted", false) || m_events.offset() > 0)) return accepted();
+      // A batch system starts it once more: how that stands is told as before its first step.
+      if (now == RunState::starting && !m_finished.empty()) m_begun = false;
       tellStage(state);
       checkDoubt(state);
       checkPatience(state);

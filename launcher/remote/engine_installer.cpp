@@ -1,8 +1,12 @@
 #include "launcher/remote/engine_installer.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <QCryptographicHash>
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
@@ -11,6 +15,7 @@
 #include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/foreign.h"
+#include "engine/run/file_lock.h"
 
 namespace loom {
 namespace {
@@ -22,6 +27,7 @@ constexpr const char* kBundle = "gradloom-engine.tar.gz";
 constexpr const char* kCommand = "exec /bin/sh -c 'eval \"$(dd bs=1 count=2048 2>/dev/null)\"'";
 constexpr const char* kMarker = "GRADLOOM-SHELL-1 ";
 constexpr int kSilenceMs = 60000;
+constexpr int kTurnMs = 200;
 constexpr qsizetype kMostSaid = 1 << 18;
 
 // What both scripts begin with. The values are plain characters, checked below. `$id.$us.part` belongs to this machine
@@ -50,6 +56,49 @@ QByteArray padded(QByteArray script) {
     throwError(ErrorCode::internal, "the installing script has {} bytes, {} are the most", script.size(), kScript);
   return script.leftJustified(kScript, ' ');
 }
+
+// One program of this machine at a time brings an engine to a place: they share what a try that broke off left there.
+// The others wait, and find it complete. Goes with whoever holds it.
+class Turn {
+ public:
+  Turn(const QString& fingerprint, const QString& base, const EngineBundle& bundle, const InstallProgress& progress) {
+    const QByteArray place = (fingerprint + ' ' + base + ' ' + bundle.id()).toUtf8();
+    m_path = QFile::encodeName(QDir::tempPath()) + "/gradloom-install-" + QByteArray::number(::geteuid()) + '-' +
+             QCryptographicHash::hash(place, QCryptographicHash::Sha1).toHex().left(16);
+    for (;;) {
+      m_file = ::open(m_path.constData(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+      if (m_file < 0) return;  // then at worst each sends it
+      switch (takeLock(m_file, LockKind::exclusive)) {
+        case LockOutcome::taken:
+          if (isThere()) return;  // not the file that whoever had it before took away
+          break;
+        case LockOutcome::elsewhere:
+          if (!progress(0, bundle.size)) throw SshError(SshFault::unreachable, "it was called off");
+          ::poll(nullptr, 0, kTurnMs);
+          break;
+        default:
+          return;
+      }
+      ::close(m_file);
+    }
+  }
+  ~Turn() {
+    if (m_file < 0) return;
+    ::unlink(m_path.constData());
+    ::close(m_file);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  bool isThere() const {
+    struct stat mine {
+    }, there{};
+    return ::fstat(m_file, &mine) == 0 && ::stat(m_path.constData(), &there) == 0 && mine.st_ino == there.st_ino;
+  }
+  QByteArray m_path;
+  int m_file = -1;
+};
 
 // Sends, listens for the marked line, answers what stands behind the marker.
 class Shell {
@@ -138,8 +187,12 @@ QByteArray agentCommand(const QString& base, const EngineBundle& bundle) {
          "exec \"$p\" agent'";
 }
 
-void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
-                   const InstallProgress& progress) {
+namespace {
+
+// Answers what is wrong where what lay there and what came do not make one whole: bytes of a line that broke may arrive
+// when it is mended, among those of another.
+QString bringEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
+                    const InstallProgress& progress) {
   qint64 have = 0;
   {
     Shell shell(transport);
@@ -156,7 +209,7 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
                "$base/engine may not be written; exit 1; }; "
                "have=$(wc -c < $part); [ $have -gt $size ] && { : > $part; have=0; }; say have $have"));
     const QString answer = shell.answer();
-    if (answer == "complete") return;
+    if (answer == "complete") return {};
     if (!answer.startsWith("have "))
       throw SshError(SshFault::refused, fmt::format("the engine cannot be installed: {}", answer.toStdString()));
     have = answer.mid(5).trimmed().toLongLong();
@@ -188,8 +241,20 @@ void installEngine(HostTransport& transport, const QString& base, const EngineBu
   }
   shell.closeInput();
   const QString answer = shell.answer();
+  if (answer.startsWith("partly") || answer.contains("damaged")) return answer;
   if (answer != "installed")
     throw SshError(SshFault::refused, fmt::format("the engine was not installed: {}", answer.toStdString()));
+  return {};
+}
+
+}  // namespace
+
+void installEngine(HostTransport& transport, const QString& base, const EngineBundle& bundle,
+                   const InstallProgress& progress) {
+  const Turn turn(transport.fingerprint(), base, bundle, progress);
+  if (bringEngine(transport, base, bundle, progress).isEmpty()) return;
+  if (const QString fault = bringEngine(transport, base, bundle, progress); !fault.isEmpty())
+    throw SshError(SshFault::refused, fmt::format("the engine was not installed: {}", fault.toStdString()));
 }
 
 QString askShell(HostTransport& transport, const QByteArray& script) {

@@ -105,6 +105,10 @@ void HostLine::kill(const QString& id) {
   queue(m_worker, [id](LineWorker& worker) { worker.jobs().cancel(id, "kill"); });
 }
 
+bool HostLine::mayStartAgain() const {
+  return m_host.kind == HostKind::slurm;
+}
+
 // Slurm has a queue of its own, with room for all.
 int HostLine::atOnce() const {
   return m_host.kind == HostKind::slurm ? 1000 : 1;

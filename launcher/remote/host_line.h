@@ -74,6 +74,7 @@ class HostLine : public Executor {
   void command(const JobOrder& order, const Json& command) override;
   void interrupt(const QString& id) override;
   void kill(const QString& id) override;
+  bool mayStartAgain() const override;
   int atOnce() const override;
 
  Q_SIGNALS:

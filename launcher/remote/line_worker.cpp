@@ -27,6 +27,7 @@ RemoteJobs::Listener listenerOf(HostLine& line) {
               [=, &line](const QString& id, const QString& sentence, double share) {
                 queue([&line, id, sentence, share] { Q_EMIT line.stage(id, sentence, share); });
               },
+          .waits = [=, &line](const QString& id) { queue([&line, id] { Q_EMIT line.waits(id); }); },
           .started = [=, &line](const QString& id,
                                 const JobFile& file) { queue([&line, id, file] { Q_EMIT line.started(id, file); }); },
           .doubted =
@@ -199,7 +200,10 @@ void LineWorker::greeted(const Json& hello, double asked) {
   if (const std::string damaged = textIn(hello, "damaged"); !damaged.empty() && mayInstall()) return mend();
   m_facts.engine = QString::fromStdString(hello.value("version", std::string()));
   m_facts.base = QString::fromStdString(hello.value("base", std::string()));
-  m_facts.clockAhead = hello.value("time", asked) - (asked + secondsNow()) / 2;
+  // Between question and answer a login shell may take its time, before the host's clock was read or after: what lies
+  // within proves nothing.
+  const double time = hello.value("time", asked), now = secondsNow();
+  m_facts.clockAhead = time > now ? time - now : std::min(time - asked, 0.0);
   m_program = QString::fromStdString(hello.value("program", std::string()));
   if (!m_options.program.isEmpty()) m_program = m_options.program;
   m_waitMs = m_options.firstWaitMs;
@@ -304,7 +308,11 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
   const bool needed = !m_jobs.isEmpty() || m_fetchWaits;
   if (fault == SshFault::unreachable && !needed && std::exchange(m_reached, false))
     return tell(LineState::offline, sentence);
-  if (fault != SshFault::unreachable || !needed) return tell(LineState::needsPerson, sentence);
+  if (fault != SshFault::unreachable || !needed) {
+    // What is wrong with the engine or its folder there may pass: a full disk, a file server that hangs.
+    if (fault == SshFault::refused && needed) m_retry.start(m_options.longestWaitMs);
+    return tell(LineState::needsPerson, sentence);
+  }
   tell(LineState::waiting, sentence, QDateTime::currentMSecsSinceEpoch() + m_waitMs);
   m_retry.start(m_waitMs);
   m_waitMs = std::min(m_waitMs * 2, m_options.longestWaitMs);

@@ -313,9 +313,11 @@ void RemoteJobs::state(const QString& id, const Json& header) {
   const bool isKnown = phase == "queued" || phase == "running" || phase == "ended";
   doubt(id,
         isKnown ? QString() : QStringLiteral("It is not known how it goes: %1").arg(detail.isEmpty() ? phase : detail));
-  if (phase == "queued")
+  if (phase == "queued") {
+    m_listener.waits(id);
     m_listener.stage(id, detail, -1);
-  else if (phase == "running" && job->phase != "running")
+  }
+  if (phase == "running" && job->phase != "running")
     m_listener.stage(id, QStringLiteral("Started on %1, before its first step").arg(m_host.name), -1);
   job->phase = phase;
 }

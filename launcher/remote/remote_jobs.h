@@ -20,6 +20,7 @@ class RemoteJobs : public QObject {
  public:
   struct Listener {
     std::function<void(const QString& id, const QString& sentence, double share)> stage;
+    std::function<void(const QString& id)> waits;
     std::function<void(const QString& id, const JobFile& file)> started;
     std::function<void(const QString& id, const QString& sentence)> doubted;  // empty: it is known again
     std::function<void(const QString& id, const QString& sentence)> warned;

@@ -1,3 +1,7 @@
+#include <QMutex>
+#include <random>
+#include <thread>
+
 #include "launcher/remote/engine_installer.h"
 #include "launcher/remote/models.h"
 #include "tests/launcher/remote_fixture.h"
@@ -271,6 +275,70 @@ class RemoteTest : public RemoteFixture {
     line().check(0);
     QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
     QCOMPARE(QFileInfo(further).size(), qint64{8});
+  }
+
+  // Three checks of a host that nobody has used: they share what is left of a try that broke off.
+  void threeBringOneEngineAtOnce() {
+    QFile bundle(m_folder->filePath("engine.tar.gz"));
+    QVERIFY(QDir().mkpath(m_folder->filePath("b/bin")));
+    QFile content(m_folder->filePath("b/bin/loom"));
+    QVERIFY(content.open(QIODevice::WriteOnly));
+    QByteArray noise(6 << 20, Qt::Uninitialized);  // what does not get smaller
+    std::independent_bits_engine<std::mt19937, 8, unsigned> random(7);
+    for (char& each : noise) each = static_cast<char>(random());
+    content.write(noise);
+    content.close();
+    QCOMPARE(QProcess::execute("tar", {"-czf", bundle.fileName(), "-C", m_folder->filePath("b"), "bin"}), 0);
+    const EngineBundle whole = readBundle(bundle.fileName());
+    const QByteArray before = qgetenv("TMPDIR");
+    qputenv("TMPDIR", QFile::encodeName(m_folder->path()));
+    std::atomic<int> sent{0}, brought{0};
+    QMutex mutex;
+    QStringList faults;
+    std::vector<std::thread> all;
+    for (int i = 0; i < 3; ++i)
+      all.emplace_back([&] {
+        LocalTransport transport;
+        bool sends = false;
+        try {
+          installEngine(transport, m_host.folder, whole, [&](qint64 done, qint64) {
+            sends |= done > 0;
+            return true;
+          });
+          ++brought;
+        } catch (const std::exception& error) {
+          const QMutexLocker lock(&mutex);
+          faults << error.what();
+        }
+        sent += sends;
+      });
+    for (std::thread& each : all) each.join();
+    QVERIFY2(faults.isEmpty(), qPrintable(faults.join("; ")));
+    QCOMPARE(brought.load(), 3);
+    QCOMPARE(sent.load(), 1);
+    const QDir engines(m_folder->filePath("there/engine"));
+    QCOMPARE(engines.entryList(QDir::AllEntries | QDir::NoDotAndDotDot), QStringList(whole.id()));
+    QCOMPARE(QDir(m_folder->path()).entryList({"gradloom-install-*"}), QStringList());
+    before.isEmpty() ? qunsetenv("TMPDIR") : qputenv("TMPDIR", before);
+  }
+
+  // A disk that is full for a while, a file server that hangs: nobody has to come because of that.
+  void anEngineThatDoesNotStartIsTriedAgain() {
+    QFile bad(m_folder->filePath("bad"));
+    QVERIFY(bad.open(QIODevice::WriteOnly));
+    m_line.before = "[ ! -e " + bad.fileName().toUtf8() + " ] || exit 1; ";
+    m_launcher->submit(job("a", {"steps=20"}));
+    QTRY_COMPARE(line().state(), LineState::needsPerson);
+    QVERIFY2(line().sentence().contains("does not start"), qPrintable(line().sentence()));
+    QVERIFY(bad.remove());
+    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+  }
+
+  void aSlowLoginIsNoClockThatIsWrong() {
+    m_line.before = "sleep 2; ";
+    line().connectNow();
+    QTRY_COMPARE_WITH_TIMEOUT(line().state(), LineState::online, 20000);
+    QVERIFY2(std::abs(line().facts().clockAhead) < 0.5, qPrintable(QString::number(line().facts().clockAhead)));
   }
 
   void anEngineIsNotPutWhereItDoesNotBelong_data() {

@@ -253,6 +253,62 @@ class RemoteTroubleTest : public RemoteFixture {
     QVERIFY2(message("a").contains("before it began"), qPrintable(message("a")));
   }
 
+  // scontrol requeue, a preemption, a node that failed: what the run said of its end was not the last of it.
+  void aRunThatSlurmStartsAgainIsFollowedOn() {
+    struct Said {
+      QMutex mutex;
+      QByteArray next;
+    };
+    const auto said = std::make_shared<Said>();
+    openScripted([said](const Json& request) {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      const QMutexLocker lock(&said->mutex);
+      return ScriptedHost::usual(request) + std::exchange(said->next, {});
+    });
+    const auto say = [&said](const QByteArray& bytes) {
+      const QMutexLocker lock(&said->mutex);
+      said->next += bytes;
+    };
+    const auto state = [](Json state, bool end = false) {
+      Json header = {{"job", "a"}, {"state", std::move(state)}};
+      if (end) header["end"] = true;
+      return ScriptedHost::frame(header);
+    };
+    qint64 length = 0;
+    const auto events = [&](const QByteArray& lines) {
+      const QByteArray frame = ScriptedHost::frame({{"job", "a"}, {"events", length}}, lines);
+      length += lines.size();
+      return frame;
+    };
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(m_there.count("tail"), 1);
+    say(state({{"phase", "running"}, {"start", 1}}) +
+        events("{\"v\":1,\"attempt\":1,\"seq\":0,\"time\":1,\"kind\":\"started\",\"steps_total\":9}\n"));
+    QTRY_COMPARE(this->state("a"), RunState::running);
+    say(
+        events("{\"v\":1,\"attempt\":1,\"seq\":1,\"time\":2,\"kind\":\"finished\",\"reason\":\"failed\",\"step\":4,"
+               "\"message\":\"rank 0 ended\"}\n"));
+    QTRY_COMPARE(message("a"), "rank 0 ended");
+    QCOMPARE(this->state("a"), RunState::stopping);
+    QVERIFY_EXCEPTION_THROWN(m_launcher->resume("a"), Error);
+    say(state({{"phase", "queued"}, {"start", 1}, {"detail", "Slurm starts it again: BeginTime"}}));
+    QTRY_COMPARE(this->state("a"), RunState::starting);
+    QTRY_COMPARE(m_launcher->stage("a").sentence, "Slurm starts it again: BeginTime");
+    QCOMPARE(m_launcher->running(), 1);
+    say(state({{"phase", "running"}, {"start", 1}}) +
+        events("{\"v\":1,\"attempt\":2,\"seq\":2,\"time\":3,\"kind\":\"started\",\"steps_total\":9}\n"));
+    QTRY_COMPARE(this->state("a"), RunState::running);
+    // And what ends it for good is told with what the host knows.
+    say(events(
+        "{\"v\":1,\"attempt\":2,\"seq\":3,\"time\":4,\"kind\":\"finished\",\"reason\":\"stopped\",\"step\":7}\n"));
+    QTRY_COMPARE(this->state("a"), RunState::stopping);
+    say(state({{"phase", "ended"}, {"start", 1}, {"code", 3}, {"detail", "Slurm cancelled its job"}}, true));
+    QTRY_COMPARE(this->state("a"), RunState::stopped);
+    QCOMPARE(message("a"), "Slurm cancelled its job.");
+    QCOMPARE(m_launcher->running(), 0);
+  }
+
   void aWordOfANewerEngineIsNoEnd() {
     openScripted([](const Json& request) {
       const std::string verb = request.value("verb", "");
