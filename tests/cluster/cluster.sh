@@ -2,6 +2,8 @@
 # A real cluster on one machine: hosts in network namespaces with an sshd each, or Slurm on loopback.
 #   cluster.sh up FOLDER COUNT       hosts gl1 .. glCOUNT at 10.77.0.N; FOLDER/ssh_config reaches them, from here and from each other
 #   cluster.sh slurm FOLDER          munged, slurmctld, slurmd; FOLDER/slurm.conf
+#   cluster.sh login FOLDER LINE     after up: one more sshd, of this machine itself, at 10.77.0.254:2222; LINE of its configuration
+#   cluster.sh disk FOLDER NAME SIZE before up: FOLDER/disk-NAME is a file system of its own, with so much room
 #   cluster.sh down FOLDER           ends what FOLDER names, and nothing else
 # Needs root. Every process that is started leaves its number in FOLDER/*.pid. Whoever starts this with OWNER=PID gets `down` by
 # itself when that process has ended, in whatever way.
@@ -40,6 +42,14 @@ up() {
     for _ in $(seq 100); do ssh -F "$folder/ssh_config" "10.77.0.$i" true 2>/dev/null && continue 2; sleep 0.1; done
     echo "gl$i does not answer" >&2; exit 1
   done
+}
+
+login() {
+  ssh-keygen -q -t ed25519 -N '' -f "$folder/login"
+  echo "[10.77.0.254]:2222 $(cut -d' ' -f1,2 "$folder/login.pub")" >>"$folder/known_hosts"
+  printf 'Port 2222\nListenAddress 10.77.0.254\nHostKey %s\nPidFile %s\nAuthorizedKeysFile %s\nStrictModes no\nPermitRootLogin yes\nUsePAM no\n%s\n' \
+    "$folder/login" "$folder/login.pid" "$folder/authorized" "$1" >"$folder/login.conf"
+  /usr/sbin/sshd -f "$folder/login.conf" -E "$folder/login.log"
 }
 
 slurm() {
@@ -100,7 +110,9 @@ down() {
     timeout 5 scancel --full -u root 2>/dev/null || true
     for file in slurmd slurmctld munge; do end_by_file "$folder/$file.pid"; done
   fi
+  for file in "$folder"/disk-*; do umount -l "$file" 2>/dev/null || true; done
   [ -e "$folder/count" ] || return 0
+  end_by_file "$folder/login.pid"
   for ((i = 1; i <= $(cat "$folder/count"); ++i)); do
     for number in $(ip netns pids "gl$i" 2>/dev/null); do kill -KILL "$number" 2>/dev/null || true; done
     ip link del "glv$i" 2>/dev/null || true
@@ -112,6 +124,8 @@ down() {
 case $verb in
   up) guard; up "$3" ;;
   slurm) guard; slurm ;;
+  login) login "$3" ;;
+  disk) mkdir -p "$folder/disk-$3" && mount -t tmpfs -o "size=$4,mode=700" gradloom-test "$folder/disk-$3" ;;
   down) down ;;
-  *) echo "usage: $0 up FOLDER COUNT | slurm FOLDER | down FOLDER" >&2; exit 2 ;;
+  *) echo "usage: $0 up FOLDER COUNT | slurm FOLDER | login FOLDER LINE | disk FOLDER NAME SIZE | down FOLDER" >&2; exit 2 ;;
 esac

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "engine/base/json.h"
+#include "engine/run/process.h"
 #include "tests/cluster/cluster.h"
 
 using namespace loom;
@@ -209,6 +210,24 @@ class HostsClusterTest : public QObject {
     // There the system notices within a quarter of an hour that nobody answers, or at once when the cable is mended.
     QVERIFY(Cluster::run("ip", {"link", "set", "glv2", "up"}));
     areGone(ranks);
+  }
+
+  // mpirun gives up on that side; on the other one nobody is told, and neither a rank nor mpirun's daemon stays.
+  void theFirstHostIsCutOff() {
+    const auto ranks = resumed("b", 2);
+    QCOMPARE(ranks.size(), 2);
+    const auto daemon = processStat(ranks[1].process);
+    QVERIFY(daemon.has_value());
+    const ProcessName around = nameOf(daemon->parent);
+    QVERIFY(Cluster::run("ip", {"link", "set", "glv1", "down"}));
+    QElapsedTimer clock;
+    clock.start();
+    areGone(ranks);
+    QTRY_VERIFY_WITH_TIMEOUT(!isAlive(around), kSoon);
+    qInfo("the first host cut off: nothing is left on the other one after %.1f s",
+          static_cast<double>(clock.elapsed()) / 1000);
+    QVERIFY(Cluster::run("ip", {"link", "set", "glv1", "up"}));
+    failsNaming("b", ranks, 1, "host 1 cut off");
   }
 
   // What the window's Train does, a terminal does: every step once, and the weights come back.

@@ -3,6 +3,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "engine/agent/job_folder.h"
 #include "engine/base/json.h"
 #include "launcher/ssh/local_transport.h"
 #include "tests/cluster/cluster.h"
@@ -22,6 +23,12 @@ class SlurmClusterTest : public QObject {
   std::unique_ptr<QTemporaryDir> m_folder;
   std::unique_ptr<Cluster> m_cluster;
   Host m_host;
+
+  // Of its job there.
+  QString numberOf(const QString& id) const {
+    const Json process = JobFolder(m_folder->filePath("there/runs/" + id).toStdString()).process();
+    return QString::fromStdString(process.value("slurm", std::string()));
+  }
 
  private Q_SLOTS:
   void initTestCase() {
@@ -109,6 +116,45 @@ class SlurmClusterTest : public QObject {
     QCOMPARE(m_cluster->startedWith(id), 2);
     QCOMPARE(m_cluster->step(id), std::int64_t{384});
     QCOMPARE(m_cluster->wrong(id), QString());
+  }
+
+  // Slurm's signal reaches every process of the job, and some seconds are left for a checkpoint.
+  void whatSlurmCancelsHasItsCheckpoint() {
+    m_cluster->launcher().submit(m_cluster->job("d", "hpc"));
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->ranks("d").size(), 2, kSoon);
+    const auto ranks = m_cluster->ranks("d");
+    QVERIFY(Cluster::run("scancel", {numberOf("d")}));
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("d"), RunState::stopped, kSoon);
+    QCOMPARE(m_cluster->message("d"), "Slurm cancelled its job.");
+    for (const auto& each : ranks) QTRY_VERIFY_WITH_TIMEOUT(!Cluster::lives(each.process), kSoon);
+    const std::int64_t stopped = m_cluster->step("d");
+    m_cluster->launcher().resume("d");
+    QTRY_VERIFY_WITH_TIMEOUT(m_cluster->step("d") > stopped, kSoon);
+    QCOMPARE(m_cluster->startedFrom("d"), stopped);
+    m_cluster->launcher().stop("d");
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("d"), RunState::stopped, kSoon);
+    QCOMPARE(m_cluster->message("d"), QString());
+    QCOMPARE(m_cluster->wrong("d"), QString());
+  }
+
+  // A preemption does the same.
+  void whatSlurmStartsAgainIsFollowedOn() {
+    m_cluster->launcher().submit(m_cluster->job("e", "hpc"));
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->ranks("e").size(), 2, kSoon);
+    const QString number = numberOf("e");
+    QVERIFY(Cluster::run("scontrol", {"requeue", number}));
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("e"), RunState::starting, kSoon);
+    QVERIFY2(m_cluster->launcher().stage("e").sentence.startsWith("Slurm starts it again"),
+             qPrintable(m_cluster->launcher().stage("e").sentence));
+    const std::int64_t stopped = m_cluster->step("e");
+    QVERIFY(Cluster::run("scontrol", {"update", "JobId=" + number, "StartTime=now"}));  // else two minutes later
+    QTRY_VERIFY_WITH_TIMEOUT(m_cluster->step("e") > stopped, kSoon);
+    QCOMPARE(m_cluster->state("e"), RunState::running);
+    QCOMPARE(m_cluster->startedFrom("e"), stopped);
+    QCOMPARE(numberOf("e"), number);
+    m_cluster->launcher().stop("e");
+    QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("e"), RunState::stopped, kSoon);
+    QCOMPARE(m_cluster->wrong("e"), QString());
   }
 
   void cancelEndsARunAndOneThatWaits() {
