@@ -1,0 +1,128 @@
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/evaluation/report.h"
+
+namespace loom {
+namespace {
+
+// Quoted where it must be.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char each : text) quoted += each == '"' ? std::string("\"\"") : std::string(1, each);
+  return quoted + "\"";
+}
+
+std::string wordOf(const EvaluatedOutput& output, std::int64_t index) {
+  const auto place = static_cast<std::size_t>(index);
+  return index >= 0 && place < output.words.size() ? cell(output.words[place]) : std::string();
+}
+
+}  // namespace
+
+std::string confusionCsv(const EvaluatedOutput& output) {
+  constexpr std::size_t kSquare = 200;
+  std::string text;
+  if (output.words.size() > kSquare) {
+    text = "true,predicted,count\n";
+    for (const ConfusionMatrix::Cell& each : output.cells)
+      text += fmt::format("{},{},{}\n", wordOf(output, each.truth), wordOf(output, each.predicted), each.count);
+    return text;
+  }
+  text = "true \\ predicted";
+  const auto classes = static_cast<std::int64_t>(output.words.size());
+  for (std::int64_t each = 0; each < classes; ++each) text.append(",").append(wordOf(output, each));
+  text += "\n";
+  auto next = output.cells.begin();
+  for (std::int64_t truth = 0; truth < classes; ++truth) {
+    text += wordOf(output, truth);
+    for (std::int64_t predicted = 0; predicted < classes; ++predicted) {
+      const bool here = next != output.cells.end() && next->truth == truth && next->predicted == predicted;
+      text += fmt::format(",{}", here ? (next++)->count : 0);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string classesCsv(const EvaluatedOutput& output) {
+  std::string text;
+  if (output.kind == EvaluatedOutput::numbers) {
+    text = "value,count,r2,mae,rmse,bias,least,most\n";
+    const auto line = [](const std::string& name, const RegressionFigures& each) {
+      return fmt::format("{},{},{},{},{},{},{},{}\n", name, each.count, each.r2, each.mae, each.rmse, each.bias,
+                         each.least, each.most);
+    };
+    for (std::size_t i = 0; i < output.values.size(); ++i)
+      text += line(wordOf(output, static_cast<std::int64_t>(i)), output.values[i]);
+    return text + line("all", output.regression);
+  }
+  text = "class,precision,recall,f1,support,predicted,right,auc,average_precision\n";
+  for (std::size_t i = 0; i < output.table.classes.size(); ++i) {
+    const ClassFigures& each = output.table.classes[i];
+    text += fmt::format("{},{},{},{},{},{},{}", wordOf(output, static_cast<std::int64_t>(i)), each.precision,
+                        each.recall, each.f1, each.support, each.predicted, each.right);
+    const auto curve = std::find_if(output.curves.begin(), output.curves.end(),
+                                    [&](const auto& one) { return one.of == static_cast<std::int64_t>(i); });
+    text += curve == output.curves.end() ? std::string(",,\n")
+                                         : fmt::format(",{},{}\n", curve->curve.auc, curve->curve.averagePrecision);
+  }
+  const auto mean = [&](const char* name, const ClassTable::Mean& each) {
+    text += fmt::format("{},{},{},{},{},,,,\n", name, each.precision, each.recall, each.f1, output.items);
+  };
+  mean("macro mean", output.table.macro);
+  mean("weighted mean", output.table.weighted);
+  mean("micro mean", output.table.micro);
+  return text;
+}
+
+std::string samplesCsv(const EvaluatedOutput& output) {
+  std::string text = output.kind == EvaluatedOutput::classes
+                         ? "row,true,predicted,loss,true share,predicted share,next,next share\n"
+                         : "row,value,true,predicted,loss\n";
+  for (const EvaluatedSample& each : output.worst) {
+    text += std::to_string(each.row + 1);
+    if (!each.finite)
+      text += output.kind == EvaluatedOutput::classes ? ",,,nan,,,,\n" : ",,,,nan\n";
+    else if (output.kind == EvaluatedOutput::classes)
+      text += fmt::format(",{},{},{},{},{},{},{}\n", wordOf(output, each.truth), wordOf(output, each.predicted),
+                          each.loss, each.truthShare, each.predictedShare, wordOf(output, each.next), each.nextShare);
+    else
+      text += fmt::format(",{},{},{},{}\n", wordOf(output, each.value), each.trueValue, each.predictedValue, each.loss);
+  }
+  return text;
+}
+
+std::string curvesCsv(const EvaluatedOutput& output) {
+  std::string text = "class,threshold,false positive rate,true positive rate,precision\n";
+  for (const auto& [of, curve] : output.curves)
+    for (const CurvePoint& point : curve.points)
+      text += fmt::format("{},{},{},{},{}\n", wordOf(output, of), point.threshold, point.falsePositives,
+                          point.truePositives, point.precision);
+  return text;
+}
+
+std::vector<std::string> writeReport(const std::filesystem::path& folder, const EvaluationReport& report) {
+  std::error_code fault;
+  std::filesystem::create_directories(folder, fault);
+  if (fault) throwError(ErrorCode::inputOutput, "the folder {} cannot be made: {}", folder.string(), fault.message());
+  std::vector<std::string> files;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    writeFileAtomically(folder / name, text);
+    files.push_back(name);
+  };
+  for (std::size_t i = 0; i < report.outputs.size(); ++i) {
+    const EvaluatedOutput& output = report.outputs[i];
+    const std::string end = (i == 0 ? std::string() : fmt::format("-{}", i + 1)) + ".csv";
+    if (output.kind == EvaluatedOutput::classes) write("confusion" + end, confusionCsv(output));
+    write("classes" + end, classesCsv(output));
+    write("samples" + end, samplesCsv(output));
+    if (!output.curves.empty()) write("curves" + end, curvesCsv(output));
+  }
+  write("report.json", toJson(report).dump());
+  return files;
+}
+
+}  // namespace loom
