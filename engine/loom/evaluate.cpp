@@ -2,10 +2,12 @@
 
 #include "engine/base/error.h"
 #include "engine/base/words.h"
+#include "engine/loom/evaluation_texts.h"
 #include "engine/loom/verbs.h"
 #include "engine/program/backend.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
+#include "engine/training/evaluated_run.h"
 #include "engine/training/files_to_predict.h"
 #include "engine/training/trained_network.h"
 
@@ -16,8 +18,9 @@ constexpr std::int64_t kKeptInJson = 1000;
 constexpr std::size_t kClassesOnTerminal = 3;
 
 struct RunArguments {
-  std::string run, dataset, out, device = "auto", which = "best";
+  std::string run, dataset, part, data, report, against, out, device = "auto", which = "best";
   std::vector<std::string> files;
+  bool progress = false;
   std::int64_t keep = kKeptInJson;
   bool json = false;
 };
@@ -27,10 +30,57 @@ TrainedNetworkOptions optionsFor(const RunArguments& given, const std::atomic<bo
       .run = {std::filesystem::absolute(given.run)}, .which = whichWeights(given.which), .stop = &stop, .progress = {}};
 }
 
+// The dataset that --part or --dataset names; empty = the usual one.
+std::string datasetOf(const RunArguments& given, const TrainedNetwork& trained) {
+  if (given.part.empty()) return given.dataset;
+  if (given.part == "training") return trained.trainedOn();
+  if (trained.usualDataset() == trained.trainedOn() && trained.run().description().project.training.validation.empty())
+    throwError(ErrorCode::badProject,
+               "the run was trained without a validation set: name --part training, or another file by --data");
+  return trained.usualDataset();
+}
+
+// Every measure, where a report, a file or another run is named.
+int evaluateAll(const RunArguments& given, const std::atomic<bool>& stop) {
+  const auto backend = makeBackend(given.device, 0);
+  const auto evaluated = [&](const std::string& run) {
+    RunArguments one = given;
+    one.run = run;
+    TrainedNetwork trained(*backend, optionsFor(one, stop));
+    EvaluationRequest request;
+    request.dataset = datasetOf(given, trained);
+    if (!given.data.empty()) request.file = std::filesystem::absolute(given.data);
+    if (given.progress)
+      request.progress = [](std::int64_t done, std::int64_t all) {
+        fmt::print("{}\n", Json({{"done", done}, {"all", all}}).dump());
+        std::fflush(stdout);
+      };
+    return evaluateRun(trained, request);
+  };
+  EvaluationReport report = evaluated(given.run);
+  if (!given.against.empty()) report.against = comparisonOf(evaluated(given.against), report);
+  std::vector<std::string> files;
+  if (!given.report.empty()) files = writeReport(std::filesystem::absolute(given.report), report);
+  if (given.json) {
+    Json figures = toJson(report);
+    for (Json& output : figures["outputs"])
+      for (const char* listed : {"worst", "curves"}) output.erase(listed);
+    if (!files.empty())
+      figures["report"] = {{"folder", std::filesystem::absolute(given.report).string()}, {"files", files}};
+    fmt::print("{}\n", figures.dump());
+    return kExitDone;
+  }
+  std::string text = evaluationText(report);
+  if (!files.empty()) text += fmt::format("\n{:<12} {}: {}\n", "report", given.report, fmt::join(files, ", "));
+  fmt::print("{}", text);
+  return kExitDone;
+}
+
 int evaluate(const RunArguments& given, const std::atomic<bool>& stop) {
+  if (!given.report.empty() || !given.data.empty() || !given.against.empty()) return evaluateAll(given, stop);
   const auto backend = makeBackend(given.device, 0);
   TrainedNetwork trained(*backend, optionsFor(given, stop));
-  const Measured measured = trained.evaluate(given.dataset);
+  const Measured measured = trained.evaluate(datasetOf(given, trained));
   if (given.json) {
     fmt::print("{}\n", Json({{"dataset", trained.evaluated()},
                              {"samples", measured.samples},
@@ -109,10 +159,25 @@ std::shared_ptr<RunArguments> addCommon(CLI::App* verb) {
 }  // namespace
 
 void addEvaluate(CLI::App& app, Session& session) {
-  CLI::App* verb = app.add_subcommand("evaluate", "Loss and metrics of a trained run over a dataset");
+  CLI::App* verb = app.add_subcommand("evaluate", "What a trained run is worth on samples whose truth is known");
   auto given = addCommon(verb);
-  verb->add_option("--dataset", given->dataset, "One of the project's; by default the validation set");
+  CLI::Option* dataset =
+      verb->add_option("--dataset", given->dataset, "One of the project's; by default the validation set");
+  CLI::Option* part = verb->add_option("--part", given->part, "validation or training: the run's own samples")
+                          ->check(CLI::IsMember({"validation", "training"}))
+                          ->excludes(dataset);
+  verb->add_option("--data", given->data,
+                   "Another CSV with the network's columns and what is true; tells every measure")
+      ->excludes(dataset)
+      ->excludes(part);
+  verb->add_option("--report", given->report,
+                   "Writes every measure here: report.json, confusion.csv, classes.csv, samples.csv (worst first), "
+                   "curves.csv")
+      ->type_name("FOLDER");
+  verb->add_option("--against", given->against, "Another run on the same samples: what got better, what got worse")
+      ->type_name("RUN");
   verb->add_flag("--json", given->json, "One JSON object");
+  verb->add_flag("--progress", given->progress, "With --report: a JSON line {\"done\", \"all\"} now and then");
   verb->callback([&session, given] { session.chosen = [&session, given] { return evaluate(*given, session.stop); }; });
 }
 

@@ -70,6 +70,13 @@ class Unit {
     }
     restoreColumns(values);
   }
+  // What restore() undoes, without the steps on columns: the pack holds what those have made.
+  void prepare(std::span<float> values) const {
+    for (std::size_t i = 0; i < values.size() && !m_scale.empty(); ++i) {
+      const std::size_t channel = i / static_cast<std::size_t>(m_inner) % m_scale.size();
+      values[i] = values[i] * m_scale[channel] + m_shift[channel];
+    }
+  }
   // Of values as the pack holds them: no step on samples was applied.
   void restoreColumns(std::span<float> values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -127,8 +134,17 @@ struct Output {
   std::string result;         // in the program
   int variable = -1;          // of the target in the file that is read
   Unit unit;                  // of numbers
+  Unit trained;               // in which a loss compares
   std::vector<float> values;  // of a batch
 };
+
+// As it may be compared with what was said: numbers in their unit, chances as they were trained.
+std::vector<float> truthOf(const Dataset& data, std::int64_t row, const Output& output, OutputKind::Kind kind) {
+  if (output.variable < 0) return {};
+  std::vector<float> truth = rawValues(data, row, static_cast<std::size_t>(output.variable));
+  kind == OutputKind::chance ? output.trained.prepare(truth) : output.unit.restoreColumns(truth);
+  return truth;
+}
 
 std::vector<std::string> inputsOf(const Program& program) {
   std::vector<std::string> inputs;
@@ -138,6 +154,24 @@ std::vector<std::string> inputsOf(const Program& program) {
 }
 
 }  // namespace
+
+OpenedDataset TrainedNetwork::openToPredict(const FilesToPredict& files, const Network& network,
+                                            const std::vector<std::string>& inputs) const {
+  const auto prepared = m_description.prepared.find(trainedOn());
+  OpenedDataset opened{.name = files.name(), .csv = files.csv(), .data = {}, .prepare = {}};
+  if (prepared != m_description.prepared.end()) opened.prepare = stepsForAnotherFile(prepared->second);
+  OpenOptions open = files.openOptions();
+  open.prepare = opened.prepare;
+  open.threads = m_settings.threads;
+  open.needed = neededOf(network, inputs, files.csv());
+  open.everyRow = true;
+  open.progress = [this](const CacheProgress& progress) {
+    if (m_options.progress) m_options.progress("to predict", progress);
+    return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
+  };
+  opened.data = openDataset(opened.csv, open);
+  return opened;
+}
 
 Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const Network& drawn = network();
@@ -165,22 +199,15 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
 
   const Program one = lowered(1);
   const std::vector<std::string> inputs = inputsOf(one);
-  const FilesToPredict files(request.files, inputs.size() == 1 ? Feed::variableOf(drawn, inputs.front()) : "");
-  const auto prepared = m_description.prepared.find(trainedOn());
-  const std::vector<Json> prepare =
-      prepared == m_description.prepared.end() ? std::vector<Json>() : stepsForAnotherFile(prepared->second);
-  OpenOptions open = files.openOptions();
-  open.prepare = prepare;
-  open.threads = m_settings.threads;
-  open.needed = neededOf(drawn, inputs, files.csv());
-  open.everyRow = true;
-  open.progress = [this](const CacheProgress& progress) {
-    if (m_options.progress) m_options.progress("to predict", progress);
-    return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
-  };
-  const std::shared_ptr<const Dataset> data = openDataset(files.csv(), open);
+  const std::string input = inputs.size() == 1 ? Feed::variableOf(drawn, inputs.front()) : std::string();
+  std::optional<FilesToPredict> files;
+  if (request.dataset.empty()) files.emplace(request.files, input);
+  const OpenedDataset opened = files ? openToPredict(*files, drawn, inputs) : m_data.open(request.dataset, trainedOn());
+  const std::shared_ptr<const Dataset>& data = opened.data;
+  const std::vector<Json>& prepare = opened.prepare;
+  m_predicted = {opened.csv, data->contentHash(), input, prepare, data->size()};
   const auto feedOf = [&](std::int64_t batch) {
-    return Feed(data, {.name = files.name(),
+    return Feed(data, {.name = opened.name,
                        .prepare = prepare,
                        .batch = batch,
                        .shuffle = false,
@@ -212,9 +239,9 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     const int variable = data->schema().indexOf(target.variable);
     if (variable >= 0) column = data->schema().variables[static_cast<std::size_t>(variable)];
     if (output.kind == OutputKind::numbers)
-      outputs.push_back({.result = result.name, .variable = variable, .unit = Unit(column, prepare), .values = {}});
+      outputs.push_back({result.name, variable, Unit(column, prepare), Unit(column, {}), {}});
     else
-      outputs.push_back({.result = result.name, .variable = variable, .unit = Unit(column, {}), .values = {}});
+      outputs.push_back({result.name, variable, Unit(column, {}), Unit(column, prepare), {}});
     if (output.kind != OutputKind::numbers) output.classes = classNames(m_description, target.variable);
     predictions.outputs.push_back(std::move(output));
   }
@@ -224,7 +251,7 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const auto bindings = feed.bind(drawn, compiled(feed.batch()).program());
   predictions.step = m_step;
   std::optional<PredictionCsv> csv;
-  if (!request.out.empty()) csv.emplace(files.csv(), request.out, predictions.outputs);
+  if (!request.out.empty()) csv.emplace(opened.csv, request.out, predictions.outputs);
   const auto pass = [&](const Append* append) {
     feed.start(0, 0);
     if (append) csv->header(*append);
@@ -249,9 +276,17 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
           values.emplace_back(outputs[i].values.data() + static_cast<std::size_t>(row) * count, count);
         }
         if (append) csv->row(*append, values);
+        if (request.each) {
+          std::vector<std::vector<float>> truth;
+          for (std::size_t i = 0; i < outputs.size(); ++i)
+            truth.push_back(truthOf(*data, predictions.samples, outputs[i], predictions.outputs[i].kind));
+          request.each(predictions, {predictions.samples, data->sourceRow(predictions.samples), values, truth});
+        }
         if (predictions.samples >= request.keep) continue;
-        PredictedSample sample{
-            .sample = predictions.samples, .source = files.source(predictions.samples), .outputs = {}, .loss = {}};
+        PredictedSample sample{.sample = predictions.samples,
+                               .source = files ? files->source(predictions.samples) : std::string(),
+                               .outputs = {},
+                               .loss = {}};
         for (std::size_t i = 0; i < outputs.size(); ++i) {
           sample.outputs.push_back({{values[i].begin(), values[i].end()}, {}});
           if (outputs[i].variable >= 0) {

@@ -27,9 +27,15 @@ const Network& TrainedNetwork::network() const {
   return *network;
 }
 
-std::string TrainedNetwork::trainedOn() const {
+const std::string& TrainedNetwork::trainedOn() const {
+  static const std::string none;
   const TrainingSpec& training = m_description.project.training;
-  return training.updates.empty() ? std::string() : training.updates.front().dataset;
+  return training.updates.empty() ? none : training.updates.front().dataset;
+}
+
+std::string TrainedNetwork::usualDataset() const {
+  const std::string& validated = m_description.project.training.validation;
+  return validated.empty() ? trainedOn() : validated;
 }
 
 void TrainedNetwork::restore() {
@@ -37,8 +43,7 @@ void TrainedNetwork::restore() {
 }
 
 Measured TrainedNetwork::evaluate(const std::string& dataset) {
-  const std::string& validated = m_description.project.training.validation;
-  m_evaluated = !dataset.empty() ? dataset : !validated.empty() ? validated : trainedOn();
+  m_evaluated = dataset.empty() ? usualDataset() : dataset;
   const OpenedDataset& opened = m_data.open(m_evaluated, trainedOn());
   Evaluation evaluation(m_networks, network(),
                         std::make_unique<Feed>(opened.data, FeedOptions{.name = m_evaluated,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@
 
 namespace loom {
 
+class FilesToPredict;
+
 struct TrainedNetworkOptions {
   RunFolder run;
   Which which = Which::best;                // as TrainedRun takes it
@@ -25,10 +28,28 @@ struct TrainedNetworkOptions {
   std::function<void(const std::string& dataset, const CacheProgress&)> progress;
 };
 
+// What a network said of a sample, in place: valid while it is told.
+struct PredictedRow {
+  std::int64_t sample = 0, row = 0;                   // from 0: of what was read, and of its file
+  const std::vector<std::span<const float>>& values;  // of each output
+  const std::vector<std::vector<float>>& truth;       // of each output, comparable with its values; empty = not known
+};
+
 struct PredictionRequest {
   std::vector<std::filesystem::path> files;  // one CSV; or pictures, sounds, arrays, a sample each
   std::filesystem::path out;                 // a CSV, see predict(); empty = none is written
   std::int64_t keep = 0;                     // how many samples the answer holds, from the first; the CSV holds all
+  std::string dataset;  // in place of files, and without `out`: one of the project's, with the rows that it uses
+  // Told of all samples in their order; the predictions have everything but samples by then.
+  std::function<void(const Predictions& predictions, const PredictedRow& row)> each;
+};
+
+// What was read for a prediction.
+struct PredictedData {
+  std::filesystem::path csv;
+  std::string content, input;  // hash of its samples; the variable that is the network's one input, if it is one
+  std::vector<Json> prepare;   // resolved
+  std::int64_t samples = 0;
 };
 
 class TrainedNetwork {
@@ -49,12 +70,17 @@ class TrainedNetwork {
 
   const TrainedRun& run() const { return m_run; }
   std::int64_t step() const { return m_step; }
-  const std::string& evaluated() const { return m_evaluated; }  // name of the dataset of the last evaluate()
+  const std::string& evaluated() const { return m_evaluated; }    // name of the dataset of the last evaluate()
+  const PredictedData& predicted() const { return m_predicted; }  // of the last predict(), from its first sample on
+  // The dataset that evaluation takes where none is named: the validation set, else the one that is trained on.
+  std::string usualDataset() const;
+  const std::string& trainedOn() const;  // the dataset of the first update
 
  private:
   const Network& network() const;
-  std::string trainedOn() const;  // the dataset of the first update
-  void restore();                 // fills what the store newly holds
+  OpenedDataset openToPredict(const FilesToPredict& files, const Network& network,
+                              const std::vector<std::string>& inputs) const;
+  void restore();  // fills what the store newly holds
   TrainedNetworkOptions m_options;
   TrainedRun m_run;
   const RunDescription& m_description;
@@ -67,6 +93,7 @@ class TrainedNetwork {
   ProjectData m_data;
   std::int64_t m_step = 0;
   std::string m_evaluated;
+  PredictedData m_predicted;
 };
 
 }  // namespace loom

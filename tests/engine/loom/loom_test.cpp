@@ -113,6 +113,37 @@ TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
   EXPECT_EQ(predictionsFromJson(Json::parse(told.out)).kept.size(), 2u);
 }
 
+TEST_F(Loom, AnEvaluationIsAReportAndFiguresOnTheTerminal) {
+  ASSERT_EQ(loom(m_workshop, {"train", "p.loom"}).code, 0);
+  ASSERT_EQ(loom(m_workshop, {"train", "p.loom", "--set", "epochs=1"}).code, 0);
+  const Ended told = loom(m_workshop, {"evaluate", "runs/p-001", "--report", "out", "--against", "runs/p-002"});
+  EXPECT_EQ(told.code, 0) << told.error;
+  EXPECT_THAT(told.out, AllOf(HasSubstr("accuracy"), HasSubstr("of 21; 95 %"), HasSubstr("AUC"), HasSubstr("McNemar"),
+                              HasSubstr("confusion.csv, classes.csv, samples.csv")));
+  const Json report = Json::parse(readFile(m_workshop.path() / "out/report.json"));
+  EXPECT_EQ(report["samples"], 21);
+  EXPECT_EQ(report["outputs"][0]["worst"]["sample"].size(), 21u);
+  EXPECT_THAT(readFile(m_workshop.path() / "out/samples.csv"), HasSubstr("row,true,predicted,loss"));
+  const Ended lines =
+      loom(m_workshop, {"evaluate", "runs/p-001", "--part", "training", "--report", "out", "--json", "--progress"});
+  EXPECT_EQ(lines.out.rfind("{\"done\":", 0), 0u) << lines.out;
+  const Json last = Json::parse(lines.out.substr(lines.out.find("\n{\"version") + 1));
+  EXPECT_EQ(last["samples"], 50);
+  EXPECT_EQ(last["report"]["files"].size(), 5u);
+  EXPECT_FALSE(last["outputs"][0].contains("worst"));
+  EXPECT_EQ(Json::parse(loom(m_workshop, {"evaluate", "runs/p-001", "--part", "training", "--json"}).out)["samples"],
+            50);
+  EXPECT_EQ(loom(m_workshop, {"evaluate", "runs/p-001", "--data", "val.csv"}).code, 0);
+  EXPECT_EQ(loom(m_workshop, {"evaluate", "runs/p-001", "--data", "val.csv", "--part", "training"}).code,
+            exitCode(ErrorCode::badArgument));
+  Json alone = perceptron(false);
+  m_workshop.write("alone.loom", formatJson(alone));
+  ASSERT_EQ(loom(m_workshop, {"train", "alone.loom"}).code, 0);
+  const Ended refused = loom(m_workshop, {"evaluate", "runs/alone-001", "--part", "validation", "--report", "out"});
+  EXPECT_EQ(refused.code, exitCode(ErrorCode::badProject));
+  EXPECT_THAT(refused.error, HasSubstr("--part training"));
+}
+
 TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(loom(m_workshop, {"dance"}).code, exitCode(ErrorCode::badArgument));
   EXPECT_EQ(loom(m_workshop, {"train"}).code, exitCode(ErrorCode::badArgument));
