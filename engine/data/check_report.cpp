@@ -201,14 +201,18 @@ void reportClips(CheckedRows& all) {
                .wanted = "a network hears the same sound in them only at one rate",
                .remedy = "bring all files to one rate"});
     if (clip.shortest >= clip.longest) continue;
-    all.add({.kind = FaultKind::mixedShapes,
-             .severity = FaultSeverity::info,
-             .line = 1,
-             .column = clip.header,
-             .found = fmt::format("the clips have {} to {} steps", clip.shortest, clip.longest),
-             .wanted = "a network takes samples of one length",
-             .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
-                                   clip.shortest, clip.longest)});
+    all.add(
+        {.kind = FaultKind::mixedShapes,
+         .severity = FaultSeverity::info,
+         .line = 1,
+         .column = clip.header,
+         .found = fmt::format("the clips have {} to {} steps", clip.shortest, clip.longest),
+         .wanted = "a network takes samples of one length",
+         .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
+                               clip.shortest, clip.longest),
+         .variables = {},
+         .step = {
+             {"step", "Pad"}, {"to", {clip.longest}}, {"variable", all.report.schema.variables[clip.variable].name}}});
   }
 }
 

@@ -115,8 +115,11 @@ int checkProjectData(const DataArguments& given, const std::atomic<bool>& stop) 
     return count(facts.rows, 0);
   };
   const TableFacts facts = analyseTable(data.csv, options);
-  const std::vector<TableFinding> findings = tableFindings(
-      facts, {.prepare = data.prepare, .hasValidation = !data.loaded.project.training.validation.empty()});
+  FindingsContext context{
+      .prepare = data.prepare, .targets = {}, .hasValidation = !data.loaded.project.training.validation.empty()};
+  if (const std::string target = Values(datasetEntry(), data.spec->extra).text("target"); !target.empty())
+    context.targets.push_back(target);
+  const std::vector<TableFinding> findings = tableFindings(facts, context);
   if (given.json) {
     Json json = facts.toJson();
     for (const TableFinding& finding : findings) {

@@ -6,14 +6,12 @@
 #include <QJsonArray>
 #include <QLabel>
 #include <QProgressBar>
-#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <algorithm>
 #include <cmath>
 
-#include "app/pages/data/column_card.h"
 #include "app/pages/data/findings_list.h"
 #include "app/pages/data/import_menu.h"
 #include "app/pages/data/known_columns.h"
@@ -24,8 +22,10 @@
 #include "app/samples.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
-#include "engine/data/loader.h"
+#include "engine/network/dataset_rows.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/number_field.h"
+#include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
@@ -39,6 +39,22 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
       m_measure(new PrepareMeasure(this)) {
   makeLayout();
   makeActions();
+  connectParts();
+  connect(context.document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
+    if (change.datasets || change.training)
+      followDocument();
+    else if (!change.networks.empty() || change.networkList)
+      refreshRoles();
+  });
+  // What the canvas knows of the columns came later than what changed them.
+  connect(context.document, &ProjectDocument::analysisChanged, this, &DataPage::refreshRoles);
+  connect(context.document, &ProjectDocument::opened, this, &DataPage::followDocument);
+  followDocument();
+}
+
+DataPage::~DataPage() = default;
+
+void DataPage::connectParts() {
   connect(m_import, &ImportTask::progressed, this, [this](qint64 done, qint64 total) {
     m_progress->setRange(0, static_cast<int>(std::max<qint64>(1, total / 100)));
     m_progress->setValue(static_cast<int>(done / 100));
@@ -47,107 +63,124 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
   });
   connect(m_import, &ImportTask::finished, this, [this](const QString& csv, qint64 rows) {
     addCsv(csv);
-    this->context().notify({counted(rows, QStringLiteral("samples")) + QStringLiteral(" imported"), {}, {}});
+    context().notify({counted(rows, QStringLiteral("samples")) + QStringLiteral(" imported"), {}, {}});
   });
   connect(m_import, &ImportTask::failed, this, [this](const QString& message) {
     m_error->setText(message);
     m_error->show();
     showState();
   });
-  connect(m_session, &DatasetSession::schemaKnown, this, [this] { showColumns(), showState(); });
-  connect(m_session, &DatasetSession::progressed, this, [this] {
-    const CacheProgress& progress = m_session->progress();
-    m_progress->setRange(0, static_cast<int>(std::max<std::int64_t>(1, progress.rowsTotal / 100)));
-    m_progress->setValue(static_cast<int>(progress.rowsDone / 100));
-    m_status->setText(QStringLiteral("Reading: %1, %L2 rows/s")
-                          .arg(counted(progress.rowsDone, QStringLiteral("rows")))
-                          .arg(std::llround(progress.rowsPerSecond)));
-    showState();
+  connect(m_session, &DatasetSession::looked, this, [this] {
+    m_model->setRows({m_session->request().csv, m_session->facts(), m_session->rows(), m_session->classNames()});
+    refreshAll();
   });
+  connect(m_session, &DatasetSession::checked, this, [this] { refreshAll(); });
+  connect(m_session, &DatasetSession::progressed, this, [this] { showState(); });
   connect(m_session, &DatasetSession::opened, this, [this] {
-    m_model->setDataset(m_session->dataset());
-    m_model->setClassNames(m_session->classNames());
-    m_preparation->setSample(m_session->dataset(), 0);
-    Q_EMIT statusChanged(counted(m_model->rowCount(), QStringLiteral("rows")));  // of the file before nothing holds
-    showColumns();
+    m_preparation->setSample(m_session->dataset(), std::max(0, m_samples->currentRow()));
+    refreshFindings();
     showState();
   });
   connect(m_session, &DatasetSession::failed, this, [this] {
-    m_model->setText(m_session->text());
+    m_preparation->setSample(nullptr, 0);
+    refreshFindings();
     showState();
-    reportProblems();
   });
   connect(m_session, &DatasetSession::measured, this, [this] {
     std::map<std::string, std::int64_t> classes;
-    for (const VariableStats& stats : m_session->stats()) {
-      for (ColumnCard* card : m_cards)
-        if (card->variable().name == stats.variable) card->setStats(stats);
+    for (const VariableStats& stats : m_session->stats())
       if (!stats.classes.empty()) classes[stats.variable] = static_cast<std::int64_t>(stats.classes.size());
-    }
-    if (this->context().knownColumns) this->context().knownColumns->learn(currentName(), m_session->schema(), classes);
-    makeRoomForTable();
-    showFeeds();
+    if (context().knownColumns && m_session->dataset())
+      context().knownColumns->learn(currentName(), m_session->dataset()->schema(), classes);
   });
-  connect(m_session, &DatasetSession::checkProgressed, this, [this] { showDoctor(); });
-  connect(m_session, &DatasetSession::checked, this, [this] {
-    const auto& report = m_session->report();
-    showFindings();
-    m_model->setReport(report ? &*report : nullptr);
-    showDoctor();
-    reportProblems();
-  });
-  connect(m_findings, &FindingsList::lineChosen, this, [this](qint64 line) {
-    if (const int row = m_model->rowOfLine(line); row >= 0) m_samples->goToRow(row);
+  connect(m_list, &FindingsList::chosen, this, [this](const ShownFinding& finding) {
+    const int column = finding.column.isEmpty() ? -1 : m_model->columnOf(finding.column.toStdString());
+    const int row = finding.row >= 0   ? m_model->rowOfFile(finding.row)
+                    : finding.line > 0 ? m_model->rowOfLine(finding.line)
+                                       : -1;
+    if (row >= 0) m_samples->goToCell(row, column);
+    if (!finding.column.isEmpty()) chooseColumn(finding.column.toStdString());
   });
   connect(m_samples, &SamplesView::rowChosen, this, [this](int row) {
-    m_preparation->setSample(m_session->dataset(), row);
-    Q_EMIT statusChanged(QStringLiteral("Row %L1 of %L2").arg(row + 1).arg(m_model->rowCount()));
+    if (const auto dataset = m_session->dataset(); dataset && row < dataset->size())
+      m_preparation->setSample(dataset, row);
+    if (const std::int64_t line = m_model->lineOf(row); line > 0)
+      Q_EMIT statusChanged(
+          QStringLiteral("Line %L1, %2").arg(line).arg(counted(m_model->rowCount(), QStringLiteral("rows"))));
   });
-  connect(m_samples, &SamplesView::columnChosen, this, &DataPage::showChosen);
+  connect(m_samples, &SamplesView::columnChosen, this,
+          [this](int column) { chooseColumn(m_model->columnName(column)); });
+  connect(m_samples, &SamplesView::moved, this, [this] { showRange(), refreshChange(); });
+  connect(m_model, &SamplesModel::dataChanged, this, [this](const QModelIndex& from, const QModelIndex& to) {
+    const int first = m_samples->firstRow();
+    if (from.column() == 0 && from.row() <= first && to.row() >= first) showRange(), refreshChange();
+  });
   connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sizesChosen = true; });
   connect(m_samples, &SamplesView::formChanged, this,
           [this] { m_form->setCurrent(m_samples->form() == SamplesView::Form::grid); });
   connect(m_form, &SegmentedControl::currentChanged, this,
           [this](int index) { m_samples->setForm(index == 1 ? SamplesView::Form::grid : SamplesView::Form::rows); });
-  m_findings->setActions([this](const Fault& fault) { return actionsFor(fault); });
+  connect(m_line, &QLineEdit::returnPressed, this, [this] {
+    if (const auto line = m_line->value())
+      if (const int row = m_model->rowOfLine(static_cast<std::int64_t>(*line)); row >= 0) m_samples->goToRow(row);
+  });
+  connect(m_search, &QLineEdit::textChanged, m_columns, &ColumnList::setFilter);
+  connect(m_columns, &ColumnList::columnChosen, this,
+          [this](const QString& column) { chooseColumn(column.toStdString()); });
+  connect(m_columns, &ColumnList::renamed, this,
+          [this](const QString& column, const QString& to) { rename(column.toStdString(), to); });
+  connect(m_columns, &ColumnList::leaveOutWanted, this,
+          [this](const QString& column) { setRole(column.toStdString(), 2); });
+  connect(m_columns, &ColumnList::menuWanted, this, &DataPage::openColumnMenu);
+  connect(m_role, &SegmentedControl::currentChanged, this, [this](int role) {
+    if (!m_showingRole) setRole(m_columns->chosen(), role);
+  });
+  connect(m_rename, &QPushButton::clicked, this, [this] {
+    if (const int row = m_columns->rowOf(m_columns->chosen()); row >= 0)
+      m_columns->view().edit(m_columns->view().model()->index(row, 0));
+  });
   connect(m_preparation, &PreparationPanel::measureWanted, this, &DataPage::measure);
   connect(m_measure, &PrepareMeasure::known, m_preparation, &PreparationPanel::setMeasured);
   // What the measuring cannot do, the steps as they are say with the place.
   connect(m_measure, &PrepareMeasure::failed, this,
           [this](const std::vector<Json>& asked) { m_preparation->setMeasured(asked, asked); });
-  connect(m_preparation, &PreparationPanel::edited, this,
-          [this](const std::vector<Json>& steps) { this->context().document->setPrepare(currentName(), steps); });
+  connect(m_preparation, &PreparationPanel::edited, this, [this](const std::vector<Json>& steps) {
+    if (const DatasetSpec* const owner = prepared()) context().document->setPrepare(owner->name, steps);
+  });
+  connect(m_preparation, &PreparationPanel::selectedChanged, this, &DataPage::refreshChange);
+  connect(&m_preparation->feeds(), &FeedsBar::remedyWanted, this, &DataPage::mendFeed);
+  connect(&m_preparation->feeds(), &FeedsBar::inputChosen, this, [this](const FeedLine& feed) {
+    context().go({.page = QStringLiteral("network"),
+                  .network = QString::fromStdString(feed.network),
+                  .node = QString::fromStdString(feed.node)});
+  });
+  connect(&m_preparation->feeds(), &FeedsBar::drawingWanted, this,
+          [this] { context().go({.page = QStringLiteral("network")}); });
   connect(m_tabs, &QTabBar::currentChanged, this, [this] { openCurrent(); });
   connect(m_importMenu, &ImportMenu::csvChosen, this, &DataPage::addCsv);
-  m_importMenu->setPlaces(
-      [this] { return this->context().document->folder(); },
-      // What is made of other files lies in the project's folder, which it has from then on.
-      [this](const QString& name) {
-        ProjectDocument& document = *this->context().document;
-        if (!document.path().isEmpty()) return document.folder();
-        const QString folder =
-            newProjectFolder(document.name() == ProjectDocument::tr("Untitled") ? name : document.name());
-        const Outcome kept = this->context().workspace->saveAs(folder + '/' + QFileInfo(folder).fileName() + ".loom");
-        m_error->setText(kept.reason);
-        m_error->setVisible(!kept);
-        return kept ? folder : QString();
-      });
+  m_importMenu->setPlaces([this] { return context().document->folder(); },
+                          [this](const QString& name) { return projectFolder(name); });
   connect(m_importMenu, &ImportMenu::refused, this,
           [this](const QString& why) { m_error->setText(why), m_error->show(); });
-  connect(context.document, &ProjectDocument::changed, this, [this](const ProjectChange& change) {
-    if (change.datasets || change.training) followDocument();
-    if (!change.networks.empty() || change.networkList) showFeeds();
-  });
-  connect(context.document, &ProjectDocument::opened, this, &DataPage::followDocument);
-  followDocument();
 }
 
-DataPage::~DataPage() = default;
+// What is made of other files, or copied, lies in the project's folder, which it has from then on.
+QString DataPage::projectFolder(const QString& name) {
+  ProjectDocument& document = *context().document;
+  if (!document.path().isEmpty()) return document.folder();
+  const QString folder = newProjectFolder(document.name() == ProjectDocument::tr("Untitled") ? name : document.name());
+  const Outcome kept = context().workspace->saveAs(folder + '/' + QFileInfo(folder).fileName() + ".loom");
+  m_error->setText(kept.reason);
+  m_error->setVisible(!kept);
+  return kept ? folder : QString();
+}
 
 void DataPage::makeActions() {
-  addCommand("data.check", tr("Check all data"), "Ctrl+R", [this] { m_session->checkAgain(), showDoctor(); });
-  addCommand("data.next-finding", tr("Next finding"), "Alt+Down", [this] { m_findings->selectNext(1); });
-  addCommand("data.previous-finding", tr("Previous finding"), "Alt+Up", [this] { m_findings->selectNext(-1); });
+  addCommand("data.check", tr("Check all data"), "Ctrl+R", [this] { m_session->lookAgain(), refreshAll(); });
+  addCommand("data.next-finding", tr("Next finding"), "Alt+Down", [this] { m_list->selectNext(1); });
+  addCommand("data.previous-finding", tr("Previous finding"), "Alt+Up", [this] { m_list->selectNext(-1); });
+  addCommand("data.search-columns", tr("Search columns"), "/",
+             [this] { m_search->setFocus(Qt::ShortcutFocusReason), m_search->selectAll(); });
   const auto ofSamples = [this](const char* id, const QString& text, const QString& keys, const char* icon, auto run) {
     context().commands->add({.id = QString::fromLatin1(id),
                              .group = tr("This page"),
@@ -174,6 +207,20 @@ std::string DataPage::currentName() const {
   return m_tabs->currentIndex() < 0 ? std::string() : m_tabs->tabData(m_tabs->currentIndex()).toString().toStdString();
 }
 
+const DatasetSpec* DataPage::prepared() const {
+  const Project& project = context().document->project();
+  const DatasetSpec* const dataset = project.dataset(currentName());
+  if (!dataset || dataset->ownPrepare || project.training.updates.empty()) return dataset;
+  const DatasetSpec* const trained = project.dataset(project.training.updates.front().dataset);
+  return trained ? trained : dataset;
+}
+
+const std::vector<Json>& DataPage::steps() const {
+  static const std::vector<Json> none;
+  const DatasetSpec* const dataset = prepared();
+  return dataset ? dataset->prepare : none;
+}
+
 void DataPage::followDocument() {
   const Project& project = context().document->project();
   const std::string before = currentName();
@@ -193,53 +240,48 @@ void DataPage::followDocument() {
 
 void DataPage::openCurrent() {
   const Project& project = context().document->project();
-  const DatasetSpec* dataset = project.dataset(currentName());
+  const DatasetSpec* const dataset = project.dataset(currentName());
   if (!dataset) {
     m_openedKey.clear();
     m_session->close();
-    m_model->setDataset(nullptr);
-    showColumns();
-    showState();
-    reportProblems();
+    m_model->setRows({});
+    m_preparation->setSample(nullptr, 0);
+    refreshAll();
     return;
   }
-  const QString path = datasetPath(*context().document, *dataset);
-  SessionRequest request;
-  request.csv = path;
-  request.spec = *dataset;
+  const auto pathOf = [this](const DatasetSpec& of) { return datasetPath(*context().document, of); };
+  const DatasetSpec& owner = *prepared();
+  SessionRequest request{.csv = pathOf(*dataset),
+                         .spec = *dataset,
+                         .prepare = prepareOf(project, *dataset),
+                         .measuredOn = {},
+                         .otherPart = {},
+                         .check = {}};
+  if (&owner != dataset) request.measuredOn = {pathOf(owner), owner, owner.prepare};
   for (const DatasetSpec& other : project.datasets) {
     if (other.name == dataset->name) continue;
-    if (datasetPath(*context().document, other) == path)
-      request.otherPart = other;
+    if (pathOf(other) == request.csv)
+      request.otherPart = {request.csv, other, {}};
     else
-      request.check.other = datasetPath(*context().document, other).toStdString();
+      request.check.other = pathOf(other).toStdString();
     break;
   }
   request.check.targets = targetVariables(project);
-  request.prepare = effectivePrepare(project, *dataset);
-  const bool own = dataset->ownPrepare || project.training.updates.empty() ||
-                   project.training.updates.front().dataset == dataset->name;
-  m_preparation->setSteps(
-      effectivePrepare(project, *dataset),
-      own ? QString() : QStringLiteral("As the training set, without its random steps. Editing makes them its own."));
-  const QString key = QStringLiteral("%1|%2").arg(path, QString::fromStdString(dataset->extra.dump()));
-  if (key == m_openedKey) {
-    if (findings().size() != m_listed) showFindings();
-    showFeeds();
-    showState();
-    reportProblems();
-    return;
+  m_preparation->setSteps(owner.prepare, &owner == dataset
+                                             ? QString()
+                                             : tr("of %1, without its random steps: what is measured is measured there")
+                                                   .arg(QString::fromStdString(owner.name)));
+  if (const QString key = request.csv + '|' + QString::fromStdString(dataset->name); key != m_openedKey) {
+    m_openedKey = key;
+    m_preview.reset();
+    m_findings.clear();
+    m_columns->setChosen({});
+    m_status->setText(QStringLiteral("Reading %1").arg(QFileInfo(request.csv).fileName()));
+    m_progress->setRange(0, 0);
   }
-  m_openedKey = key;
-  m_model->setDataset(nullptr);
-  m_findings->setReport(nullptr);
-  m_status->setText(QStringLiteral("Reading %1").arg(QFileInfo(path).fileName()));
-  m_progress->setRange(0, 0);
   m_session->open(std::move(request));
-  showColumns();
-  showDoctor();
-  showState();
-  reportProblems();  // of the one before nothing holds
+  m_model->setRows({m_session->request().csv, m_session->facts(), m_session->rows(), m_session->classNames()});
+  refreshAll();
 }
 
 void DataPage::select(const std::string& name) {
@@ -265,10 +307,11 @@ void DataPage::addCsv(const QString& path) {
   if (dataset.name == "validation" && document.project().training.validation.empty())
     document.setValidation("validation");
   select(dataset.name);
+  offerCopy(QString::fromStdString(dataset.csv));
 }
 
 void DataPage::activated() {
-  showFeeds();
+  refreshRoles();
   if (m_session->state() != DatasetSession::State::closed) reportProblems();
 }
 
@@ -277,8 +320,10 @@ bool DataPage::show(const Place& place) {
     if (!context().document->project().dataset(place.dataset.toStdString())) return false;
     select(place.dataset.toStdString());
   }
+  const int column = m_model->columnOf(place.column.section(':', 0, 0).toStdString());
+  if (column >= 0) chooseColumn(m_model->columnName(column));
   if (place.row > 0)
-    if (const int row = m_model->rowOfLine(place.row); row >= 0) m_samples->goToRow(row);
+    if (const int row = m_model->rowOfLine(place.row); row >= 0) m_samples->goToCell(row, column);
   return true;
 }
 
@@ -290,7 +335,7 @@ bool DataPage::filesDropped(const QList<QUrl>& urls) {
 }
 
 QList<QWidget*> DataPage::areas() const {
-  return {m_tabs, m_samples->currentWidget(), m_findings};
+  return {m_tabs, &m_columns->view(), m_samples->currentWidget(), m_list};
 }
 
 QJsonObject DataPage::saveLayout() const {
@@ -305,6 +350,7 @@ QJsonObject DataPage::saveLayout() const {
   layout["form"] = m_samples->form() == SamplesView::Form::grid ? "grid" : "rows";
   layout["picture"] = m_samples->pictureSize();
   layout["dataset"] = QString::fromStdString(currentName());
+  layout["kept"] = QJsonArray::fromStringList(QStringList(m_accepted.begin(), m_accepted.end()));
   return layout;
 }
 
@@ -318,13 +364,16 @@ void DataPage::restoreLayout(const QJsonObject& layout) {
   m_sizesChosen = layout.contains("columns");
   restore(m_vertical, "preparation");
   if (layout.contains("picture")) m_samples->setPictureSize(layout["picture"].toInt());
+  for (const auto& each : layout["kept"].toArray()) m_accepted.insert(each.toString());
   select(layout["dataset"].toString().toStdString());
   if (layout["form"].toString() == QLatin1String("grid")) m_samples->setForm(SamplesView::Form::grid);
+  refreshFindings();
 }
 
 bool DataPage::settled() const {
-  return m_session->state() != DatasetSession::State::opening && !m_session->checking() && !m_import->running() &&
-         !m_measure->busy() && !m_model->busy() && m_preparation->settled();
+  return m_session->state() != DatasetSession::State::opening && !m_session->looking() && !m_import->running() &&
+         !m_measure->busy() && !m_model->busy() && m_preparation->settled() && !m_diagnosis.busy() &&
+         !m_previewing.busy() && !m_changing.busy();
 }
 
 void DataPage::toggleLeftPanel() {

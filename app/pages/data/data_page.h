@@ -1,12 +1,17 @@
 #pragma once
-// What is in the project's data, and is it clean: columns, samples, the doctor's findings, preparation.
+// What is in the project's data, and is it clean: columns, rows, the doctor's findings, preparation. What a person
+// does here changes the project (steps, the target, which columns feed which Input) and never a file.
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "app/page.h"
+#include "app/pages/data/column_roles.h"
+#include "app/pages/data/data_findings.h"
 #include "app/pages/data/dataset_session.h"
 #include "app/pages/data/import_task.h"
+#include "widgets/document/newest_task.h"
 
 class QAction;
 class QLabel;
@@ -14,21 +19,20 @@ class QProgressBar;
 class QSplitter;
 class QStackedWidget;
 class QTabBar;
-class QVBoxLayout;
 
 namespace loom {
 
 class Button;
-class ColumnCard;
 class FindingsList;
-struct FindingAction;
 struct HoldOut;
-struct Repair;
 class ImportMenu;
+class NumberField;
 class PreparationPanel;
 class PrepareMeasure;
+class ProjectEdit;
 class SamplesModel;
 class SamplesView;
+class SearchField;
 class SegmentedControl;
 
 class DataPage : public Page {
@@ -49,54 +53,92 @@ class DataPage : public Page {
   void toggleInspector() override;
 
  private:
-  void makeLayout();
-  QWidget* makeBar();
-  QWidget* makeBody();
+  // data_page.cpp
   void makeActions();
+  void connectParts();
   void followDocument();
   void openCurrent();  // the dataset of the current tab
   std::string currentName() const;
   void select(const std::string& name);
   void addCsv(const QString& path);
+  // The dataset whose steps hold for the current one; null without any.
+  const DatasetSpec* prepared() const;
+  const std::vector<Json>& steps() const;
+
+  // data_page_view.cpp: the widgets
+  void makeLayout();
+  QWidget* makeBar();
+  QWidget* makeColumns();
+  QWidget* makeRows();
+  QWidget* makeDoctor();
+  void showState();
+  void showColumns();
+  void showDoctor();
+  void showRange();  // of the rows in sight
+  void chooseColumn(const std::string& column);
+  void openColumnMenu(const QString& column, const QPoint& global);
+  void openFormat();
+
+  // data_page_findings.cpp: what the doctor says, what a column becomes
+  void refreshFindings();
+  void takeFindings(std::vector<DataFinding> findings);
+  std::vector<FindingAction> actionsFor(const DataFinding& finding);
+  bool takesPart() const;
+  void reportProblems();
+  void refreshRoles();
+  void refreshPreview();
+  void refreshChange();
+  void refreshAll();
+
+  // data_page_changes.cpp
   void offerSplit();  // the card that asks how
   void splitOff(const HoldOut& how);
   QStringList classColumns() const;
-  std::vector<FindingAction> actionsFor(const Fault& fault);
-  std::vector<std::string> knownWords(const std::string& column) const;
-  void mend(const Repair& repair);  // in a copy beside the file, which the dataset uses from then on
+  std::int64_t wholeRows() const;
   void measure(const std::vector<Json>& steps);
-  void showState();
-  void showColumns();
-  void showFeeds();
-  void showChosen(int column);  // of the rows, in the cards
-  void makeRoomForTable();
-  void showDoctor();
-  void showFindings();
-  std::vector<Fault> findings() const;  // those of the report that the preparation does not mend
-  bool takesPart() const;
-  void reportProblems();
+  void changeSteps(const QString& text, std::vector<Json> steps);
+  void addSteps(const QString& text, const std::vector<Json>& added);
+  void setRole(const std::string& column, int role);
+  void predict(const std::string& column);
+  void rename(const std::string& column, const QString& to);
+  void feed(const FeedLine& feed, const std::vector<std::string>& columns);
+  void mendFeed(const FeedLine& feed);
+  void offerCopy(const QString& csv);
+  void copyIntoProject();
+  QString projectFolder(const QString& name);  // saves a project that has none yet; empty: it was told why not
 
-  QString m_openedKey;       // what the session was opened with: path and rows
-  std::size_t m_listed = 0;  // findings in the list
+  QString m_openedKey;  // what the session was opened with
   DatasetSession* m_session;
   ImportTask* m_import;
   PrepareMeasure* m_measure;
   ImportMenu* m_importMenu;
   QTabBar* m_tabs;
-  QLabel *m_path, *m_status, *m_doctorTitle, *m_error;
+  QLabel *m_path, *m_status, *m_doctorTitle, *m_error, *m_copyText, *m_columnCount, *m_rowCount;
   QProgressBar* m_progress;
-  Button *m_importButton, *m_splitButton, *m_checkButton, *m_removeButton;
-  SegmentedControl* m_form;
+  Button *m_importButton, *m_splitButton, *m_checkButton, *m_removeButton, *m_format, *m_stop, *m_rename;
+  QWidget* m_copyBar;
+  SegmentedControl *m_form, *m_role;
+  SearchField* m_search;
+  NumberField* m_line;
   QStackedWidget *m_stack, *m_centre;
   QSplitter *m_splitter, *m_vertical;
-  QWidget *m_columnsPanel, *m_doctorPanel;
-  QVBoxLayout* m_columns;
-  std::vector<ColumnCard*> m_cards;
+  QWidget *m_columnsPanel, *m_doctorPanel, *m_roleBar;
+  ColumnList* m_columns;
   bool m_sizesChosen = false;  // by a person: now or in an earlier session
+  bool m_showingRole = false;
+  QString m_copyFrom;
   SamplesModel* m_model;
   SamplesView* m_samples;
-  FindingsList* m_findings;
+  FindingsList* m_list;
   PreparationPanel* m_preparation;
+
+  ColumnRoles m_roles;
+  std::vector<DataFinding> m_findings;
+  QString m_listed;                               // what the list shows of them
+  std::set<QString> m_accepted;                   // findings that a person keeps as they are
+  std::shared_ptr<const TablePreview> m_preview;  // of all steps, on the sample
+  NewestTask m_diagnosis, m_previewing, m_changing;
+  std::unique_ptr<NewestTask> m_copying;
 };
 
 }  // namespace loom

@@ -1,5 +1,7 @@
-// What the Data page changes: a validation set split off, columns of words and broken rows mended in a copy, what
-// Normalise takes from the training set.
+// What the Data page changes in the project: steps of preparation, what a column is for, a validation set split off, a
+// CSV copied into the project's folder. Each is one undo step; no file of a person's is touched.
+#include <QDir>
+#include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
@@ -8,14 +10,13 @@
 #include <cmath>
 
 #include "app/pages/data/data_page.h"
-#include "app/pages/data/findings_list.h"
 #include "app/pages/data/import_menu.h"
 #include "app/pages/data/known_columns.h"
 #include "app/pages/data/preparation_panel.h"
 #include "app/pages/data/prepare_measure.h"
 #include "app/pages/data/split_card.h"
-#include "engine/base/error.h"
-#include "engine/data/raw_rows.h"
+#include "app/pages/data/step_edits.h"
+#include "engine/network/flatten.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
@@ -45,41 +46,52 @@ void hold(Json& extra, const HoldOut& how, const char* part) {
   put(extra, "hold_seed", how.seed, 1);
 }
 
-// "Bring all to 28×28", or "Add Colours".
-QString remedyOf(const Json& step) {
-  const auto size = step.find("size");
-  if (size != step.end() && size->is_array() && size->size() == 2)
-    return QStringLiteral("Bring all to %1×%2").arg((*size)[0].get<int>()).arg((*size)[1].get<int>());
-  return QStringLiteral("Add %1").arg(QString::fromStdString(step.value("step", "")));
+enum Role { learns, predicted, leftOut };
+
+// The Inputs of a drawing that its losses compare with, and the one whose variable is `variable`.
+std::vector<std::string> targetInputs(const Network& network) {
+  std::vector<std::string> inputs;
+  for (const Edge& edge : network.edges)
+    if (edge.to.port == "target")
+      if (const Node* const node = network.find(edge.from.node);
+          node && node->layer == "Input" && std::find(inputs.begin(), inputs.end(), node->id) == inputs.end())
+        inputs.push_back(node->id);
+  return inputs;
+}
+
+void takeVariable(DrawingEdit& edit, const std::string& input, const std::string& variable) {
+  edit.change(input, [&](Node& node) {
+    if (variable == node.id)
+      node.values.erase("variable");
+    else
+      node.values["variable"] = variable;
+  });
 }
 
 }  // namespace
 
 QStringList DataPage::classColumns() const {
   QStringList columns;
-  for (const Variable& variable : m_session->schema().variables) {
-    const auto stats = std::find_if(m_session->stats().begin(), m_session->stats().end(),
-                                    [&](const VariableStats& each) { return each.variable == variable.name; });
-    const bool measured = stats != m_session->stats().end();
-    if (isLabel(variable))
-      columns.prepend(QString::fromStdString(variable.name));
-    else if (measured && !stats->classes.empty())
-      columns.append(QString::fromStdString(variable.name));
-  }
+  if (const auto& facts = m_session->facts())
+    for (const ColumnFacts& column : facts->columns) {
+      if (!column.likelyClasses()) continue;
+      const QString name = QString::fromStdString(column.name);
+      const bool first = column.type == ColumnType::classes || std::find(m_roles.targets.begin(), m_roles.targets.end(),
+                                                                         column.name) != m_roles.targets.end();
+      first ? columns.prepend(name) : columns.append(name);
+    }
   return columns;
 }
 
+// What is split anew is the whole of both parts.
+std::int64_t DataPage::wholeRows() const {
+  const auto& facts = m_session->facts();
+  return facts ? facts->rows - facts->strayRows : 0;
+}
+
 void DataPage::offerSplit() {
-  const auto dataset = m_session->dataset();
-  if (!dataset || dataset->size() < 2) return;
-  // What is split anew is the whole of both parts.
-  const DatasetSpec* spec = context().document->project().dataset(currentName());
-  std::int64_t rows = dataset->size();
-  if (spec && spec->extra.contains("hold_out") && spec->extra["hold_out"].is_number())
-    rows = std::llround(static_cast<double>(rows) / (spec->extra.value("part", "rest") == "held"
-                                                         ? spec->extra["hold_out"].get<double>()
-                                                         : 1 - spec->extra["hold_out"].get<double>()));
-  auto* card = new SplitCard(rows, classColumns(), window());
+  if (wholeRows() < 2) return;
+  auto* card = new SplitCard(wholeRows(), classColumns(), window());
   connect(card, &Popover::closed, card, &QObject::deleteLater);
   connect(card, &SplitCard::wanted, this, [this, card] { splitOff(card->holdOut()); });
   connect(card, &SplitCard::fileWanted, this, [this] {
@@ -109,6 +121,7 @@ void DataPage::splitOff(const HoldOut& how) {
   held.csv = kept.csv;
   held.extra = kept.extra.is_object() ? kept.extra : Json::object();
   kept.extra = held.extra;
+  held.extra.erase("target");  // it is the training set's to say
   hold(kept.extra, how, "rest");
   hold(held.extra, how, "held");
   document.edit(QStringLiteral("split off validation"), [kept, held](ProjectEdit& edit) {
@@ -127,82 +140,199 @@ void DataPage::splitOff(const HoldOut& how) {
                     QStringLiteral("Undo"), undoOf(document)});
 }
 
-std::vector<FindingAction> DataPage::actionsFor(const Fault& fault) {
-  const std::string column = fault.column;
-  switch (fault.kind) {
-    case FaultKind::textColumn:
-      return {{QStringLiteral("Encode as classes"),
-               [this, column] {
-                 Repair repair;
-                 repair.encode[column] = knownWords(column);
-                 mend(repair);
-               }},
-              {QStringLiteral("Leave out"), [this, column] { mend({.leaveOut = {column}}); }}};
-    case FaultKind::constantColumn:
-      return {{QStringLiteral("Leave out"), [this, column] { mend({.leaveOut = {column}}); }}};
-    case FaultKind::raggedRow:
-    case FaultKind::emptyCell:
-    case FaultKind::notANumber:
-    case FaultKind::notFinite:
-    case FaultKind::missingFile:
-    case FaultKind::brokenFile:
-    case FaultKind::mixedShapes:
-    case FaultKind::mixedKinds:
-      if (fault.step.is_object())
-        return {{remedyOf(fault.step), [this, step = fault.step] { m_preparation->addStep(step); }}};
-      if (fault.severity != FaultSeverity::error || fault.line <= 1) return {};
-      return {{QStringLiteral("Skip row"), [this, line = fault.line] { mend({.skip = {line}}); }},
-              {QStringLiteral("Skip all broken rows"), [this] { mend({.skipFaulty = true}); }}};
-    case FaultKind::loneClass:
-      if (!m_session->request().otherPart) return {};  // two files: only their maker knows
-      return {{QStringLiteral("Split anew…"), [this] { offerSplit(); }}};
-    case FaultKind::unlikeScales:
-      if (fault.variables.empty())
-        return {{QStringLiteral("Add Normalise"), [this] { m_preparation->addStep({{"step", "Normalise"}}); }}};
-      return {{QStringLiteral("Normalise %1 columns").arg(fault.variables.size()), [this, variables = fault.variables] {
-                 m_preparation->addStep({{"step", "Normalise"}, {"variable", variables}});
-               }}};
-    default:
-      return {};
-  }
+void DataPage::changeSteps(const QString& text, std::vector<Json> steps) {
+  const DatasetSpec* const owner = prepared();
+  if (!owner || steps == owner->prepare) return;
+  context().document->edit(text, [name = owner->name, &steps](ProjectEdit& edit) {
+    for (DatasetSpec& spec : edit.datasets())
+      if (spec.name == name) spec.prepare = std::move(steps);
+  });
 }
 
-// The numbers that the words of a column have in another dataset of the project: "setosa" is one class in both.
-std::vector<std::string> DataPage::knownWords(const std::string& column) const {
-  const std::string variable = column.substr(0, column.find(':'));
-  for (const DatasetSpec& other : context().document->project().datasets) {
-    if (other.name == currentName()) continue;
-    const std::filesystem::path csv = datasetPath(*context().document, other).toStdString();
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(classWordsPath(csv, variable), ignored)) return classWords(csv, variable);
-  }
-  return {};
+void DataPage::addSteps(const QString& text, const std::vector<Json>& added) {
+  changeSteps(text, withSteps(steps(), added));
+  context().notify({tr("%1: a step of the preparation; the file stays as it is").arg(text), tr("Undo"),
+                    undoOf(*context().document)});
 }
 
-void DataPage::mend(const Repair& repair) {
-  ProjectDocument& document = *context().document;
-  const DatasetSpec* current = document.project().dataset(currentName());
-  if (!current) return;
-  const std::string before = current->csv;
-  try {
-    const RepairedCsv repaired = repairCsv(datasetPath(document, *current).toStdString(), repair);
-    const QString path = QString::fromStdString(repaired.csv.string());
-    const std::string csv = path.toStdString();
-    m_error->hide();
-    // Both parts of a split file go over to the copy.
-    document.edit(QStringLiteral("use the mended copy"), [before, csv](ProjectEdit& edit) {
-      for (DatasetSpec& spec : edit.datasets())
-        if (spec.csv == before) spec.csv = csv;
+void DataPage::setRole(const std::string& column, int role) {
+  if (column.empty()) return;
+  const QString name = QString::fromStdString(column);
+  if (role == leftOut) {
+    if (!isLeftOut(steps(), column)) changeSteps(tr("leave out %1").arg(name), withoutColumn(steps(), column));
+  } else if (role == predicted) {
+    predict(column);
+  } else {
+    const bool target = std::find(m_roles.targets.begin(), m_roles.targets.end(), column) != m_roles.targets.end();
+    std::vector<Json> changed = withColumn(steps(), column);
+    const DatasetSpec* const owner = prepared();
+    if (!owner) return;
+    context().document->edit(tr("learn from %1").arg(name), [&, owner = owner->name](ProjectEdit& edit) {
+      for (DatasetSpec& spec : edit.datasets()) {
+        if (spec.name != owner) continue;
+        spec.prepare = changed;
+        if (spec.extra.is_object() && spec.extra.value("target", "") == column) spec.extra.erase("target");
+      }
+      // An Input that compared with it takes its own name again, until another column is chosen.
+      if (target)
+        for (const Network& each : std::vector<Network>(edit.project().networks))
+          edit.drawing(each.name, [&](DrawingEdit& drawing) {
+            for (const std::string& input : targetInputs(each)) takeVariable(drawing, input, input);
+          });
     });
-    context().notify({repaired.skipped > 0
-                          ? QStringLiteral("%1 left out in %2; the file itself stays")
-                                .arg(counted(repaired.skipped, QStringLiteral("rows")), QFileInfo(path).fileName())
-                          : QStringLiteral("%1 is used; the file itself stays").arg(QFileInfo(path).fileName()),
-                      QStringLiteral("Undo"), undoOf(document)});
-  } catch (const Error& error) {
-    m_error->setText(QString::fromUtf8(error.what()));
-    m_error->show();
   }
+  refreshRoles();
+}
+
+// The Input that the loss compares with takes the column; what was predicted before is learned from in its place.
+void DataPage::predict(const std::string& column) {
+  const DatasetSpec* const owner = prepared();
+  if (!owner) return;
+  std::vector<Json> changed = withColumn(steps(), column);
+  const std::string joined = joinOf(changed, column);
+  if (!joined.empty()) {
+    std::vector<std::string> rest;
+    for (const auto& [name, variable] : m_roles.variables)
+      if (joinOf(changed, name) == joined && name != column) rest.push_back(name);
+    for (const std::string& before : m_roles.targets)
+      if (before != column && joinOf(changed, before).empty()) rest.push_back(before);
+    // In the order of the file.
+    std::vector<std::string> ordered;
+    for (const ColumnFacts& each : m_session->facts()->columns)
+      if (std::find(rest.begin(), rest.end(), each.name) != rest.end()) ordered.push_back(each.name);
+    changed = joinedInto(joinedInto(changed, joined, {}), joined, ordered);
+  }
+  const std::string variable = nameAfter(changed, column);
+  context().document->edit(
+      tr("predict %1").arg(QString::fromStdString(column)), [&, owner = owner->name](ProjectEdit& edit) {
+        for (DatasetSpec& spec : edit.datasets()) {
+          if (spec.name != owner) continue;
+          spec.prepare = changed;
+          spec.extra["target"] = column;
+        }
+        for (const Network& each : std::vector<Network>(edit.project().networks)) {
+          // Of several losses only their maker knows which is meant: the menu of the column feeds each.
+          const std::vector<std::string> inputs = targetInputs(each);
+          if (inputs.size() != 1) continue;
+          edit.drawing(each.name, [&](DrawingEdit& drawing) { takeVariable(drawing, inputs.front(), variable); });
+        }
+      });
+}
+
+void DataPage::rename(const std::string& column, const QString& to) {
+  const std::string name = to.toStdString();
+  const auto& facts = m_session->facts();
+  if (name.find(':') != std::string::npos || name.find("__") != std::string::npos || name[0] == '#') {
+    m_error->setText(
+        tr("'%1' is no name for a column: ':', '__' and '#' at the beginning mean something in a CSV's header")
+            .arg(to));
+    return m_error->show();
+  }
+  for (const auto& [other, variable] : m_roles.variables)
+    if (other != column && (variable == name || nameAfter(steps(), other) == name)) {
+      m_error->setText(tr("There is a column %1 already").arg(to));
+      return m_error->show();
+    }
+  m_error->hide();
+  const std::string before = nameAfter(steps(), column);
+  std::vector<Json> changed = renamedColumn(steps(), column, name);
+  const DatasetSpec* const owner = prepared();
+  if (!owner || !facts) return;
+  // Inputs that take the column go along.
+  context().document->edit(tr("rename %1").arg(QString::fromStdString(column)),
+                           [&, owner = owner->name](ProjectEdit& edit) {
+                             for (DatasetSpec& spec : edit.datasets())
+                               if (spec.name == owner) spec.prepare = changed;
+                             for (const Network& each : std::vector<Network>(edit.project().networks))
+                               edit.drawing(each.name, [&](DrawingEdit& drawing) {
+                                 for (const Node& node : each.nodes)
+                                   if (node.layer == "Input" && node.values.value("variable", node.id) == before &&
+                                       joinOf(changed, column).empty())
+                                     takeVariable(drawing, node.id, name);
+                               });
+                           });
+}
+
+// Numbers are joined into the Input's vector; a picture, or a number for a single one, is what the Input takes.
+void DataPage::feed(const FeedLine& feed, const std::vector<std::string>& columns) {
+  const auto& facts = m_session->facts();
+  const DatasetSpec* const owner = prepared();
+  if (columns.empty() || !facts || !owner) return;
+  const QString text = tr("feed %1").arg(QString::fromStdString(feed.node));
+  if (feed.vector > 1) return changeSteps(text, joinedInto(steps(), feed.variable, columns));
+  const std::string column = columns.back();
+  const std::string variable = nameAfter(steps(), column);
+  context().document->edit(text, [&, owner = owner->name](ProjectEdit& edit) {
+    for (DatasetSpec& spec : edit.datasets()) {
+      if (spec.name != owner) continue;
+      const std::string joined = joinOf(spec.prepare, column);
+      std::vector<std::string> rest;
+      for (const ColumnFacts& each : facts->columns)
+        if (each.name != column && joinOf(spec.prepare, each.name) == joined) rest.push_back(each.name);
+      if (!joined.empty()) spec.prepare = joinedInto(joinedInto(spec.prepare, joined, {}), joined, rest);
+    }
+    edit.drawing(feed.network, [&](DrawingEdit& drawing) { takeVariable(drawing, feed.node, variable); });
+  });
+}
+
+void DataPage::mendFeed(const FeedLine& wanted) {
+  if (!wanted.offered.empty()) return feed(wanted, wanted.offered);
+  for (const KnownColumns& each : context().document->knownColumns()) {
+    const auto shape = each.shapes.find(wanted.variable);
+    if (each.dataset != prepared()->name || shape == each.shapes.end()) continue;
+    const Outcome done = context().document->setField(wanted.network, wanted.node, "shape", shape->second.extents());
+    m_error->setText(done.reason);
+    m_error->setVisible(!done);
+  }
+}
+
+// A CSV of anywhere is used where it lies; one that names no files may lie in the project's folder as well.
+void DataPage::offerCopy(const QString& csv) {
+  const QString folder = QDir::cleanPath(context().document->folder());
+  m_copyFrom = csv;
+  const bool inside = !context().document->path().isEmpty() && csv.startsWith(folder + '/');
+  m_copyText->setText(
+      tr("%1 stays in %2 and is read from there.").arg(QFileInfo(csv).fileName(), QFileInfo(csv).absolutePath()));
+  m_copyBar->setVisible(!inside && QFileInfo(csv).isFile());
+}
+
+void DataPage::copyIntoProject() {
+  const auto& facts = m_session->facts();
+  const bool files = facts && std::any_of(facts->columns.begin(), facts->columns.end(), [](const ColumnFacts& column) {
+                       return column.type == ColumnType::picture || column.type == ColumnType::sound ||
+                              column.type == ColumnType::matrix;
+                     });
+  m_copyBar->hide();
+  if (files) {
+    m_error->setText(tr("%1 names files beside it, which a copy would not find: move the folder as a whole into the "
+                        "project's folder")
+                         .arg(QFileInfo(m_copyFrom).fileName()));
+    return m_error->show();
+  }
+  const QString home = projectFolder(QFileInfo(m_copyFrom).completeBaseName());
+  if (home.isEmpty()) return;
+  const QFileInfo from(m_copyFrom);
+  QString to = home + QStringLiteral("/data/") + from.fileName();
+  for (int number = 2; QFileInfo::exists(to); ++number)
+    to = home + QStringLiteral("/data/%1-%2.%3").arg(from.completeBaseName()).arg(number).arg(from.suffix());
+  m_copying = std::make_unique<NewestTask>();
+  m_copying->ask([this, from = m_copyFrom, to](const std::atomic<bool>&) -> NewestTask::Answer {
+    QDir().mkpath(QFileInfo(to).absolutePath());
+    QFile file(from);
+    const bool copied = file.copy(to);
+    return [this, from, to, copied, why = file.errorString()] {
+      if (!copied) {
+        m_error->setText(tr("%1 could not be copied: %2").arg(QFileInfo(from).fileName(), why));
+        return m_error->show();
+      }
+      ProjectDocument& document = *context().document;
+      document.edit(tr("use the copy in the project"), [&](ProjectEdit& edit) {
+        for (DatasetSpec& spec : edit.datasets())
+          if (spec.csv == from.toStdString()) spec.csv = to.toStdString();
+      });
+      context().notify({tr("%1 lies in the project now").arg(QFileInfo(to).fileName()), tr("Undo"), undoOf(document)});
+    };
+  });
 }
 
 void DataPage::measure(const std::vector<Json>& steps) {

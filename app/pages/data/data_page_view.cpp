@@ -1,31 +1,30 @@
-// The widgets of the Data page and what they show; what happens stands in data_page.cpp.
+// The widgets of the Data page and what they show.
 #include <QFileInfo>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPointer>
 #include <QProgressBar>
-#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
-#include "app/pages/data/column_card.h"
 #include "app/pages/data/data_empty.h"
 #include "app/pages/data/data_page.h"
-#include "app/pages/data/element_table.h"
 #include "app/pages/data/findings_list.h"
 #include "app/pages/data/import_menu.h"
 #include "app/pages/data/known_columns.h"
 #include "app/pages/data/preparation_panel.h"
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
-#include "engine/data/loader.h"
 #include "engine/network/dataset_rows.h"
-#include "engine/network/flatten.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/number_field.h"
+#include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
@@ -34,7 +33,7 @@
 namespace loom {
 namespace {
 
-constexpr int kTableColumns = 400, kRoomy = 1200;
+constexpr int kRoomy = 1200, kColumnsWide = 420, kColumnsNarrow = 250, kDoctor = 300;
 
 QFrame* panel() {
   auto* frame = new QFrame;
@@ -42,11 +41,23 @@ QFrame* panel() {
   return frame;
 }
 
+// The line over a part of the page, and the part below it.
+QHBoxLayout* headOf(QVBoxLayout* column) {
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(12, 6, 12, 6);
+  head->setSpacing(8);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  column->addLayout(head);
+  return head;
+}
+
 }  // namespace
 
 QWidget* DataPage::makeBar() {
   auto* bar = panel();
   bar->setFixedHeight(Theme::of(this).size(Size::pageBar));
+  connect(&Theme::of(this), &Theme::changed, bar, [bar] { bar->setFixedHeight(Theme::of(bar).size(Size::pageBar)); });
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(8);
@@ -56,6 +67,11 @@ QWidget* DataPage::makeBar() {
   m_tabs->setExpanding(false);
   m_tabs->setAccessibleName(QStringLiteral("Datasets"));
   m_path = makeLabel("hint");
+  m_path->setObjectName("data-path");
+  m_path->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  m_format = new Button(QString(), ButtonKind::link);
+  m_format->setObjectName("csv-format");
+  m_format->setToolTip(tr("How the CSV is written: separator, decimal mark, encoding. A click chooses otherwise."));
   m_importMenu = new ImportMenu(*m_import, this);
   m_importButton = new Button(QStringLiteral("import"), QStringLiteral("Import…"), ButtonKind::outlined);
   m_importButton->setObjectName("import-data");
@@ -66,17 +82,18 @@ QWidget* DataPage::makeBar() {
   m_checkButton->setObjectName("check-data");
   m_removeButton = new Button(QStringLiteral("Remove"), ButtonKind::plain);
   m_removeButton->setObjectName("remove-data");
-  m_form = new SegmentedControl({QStringLiteral("Rows"), QStringLiteral("Grid")});
   row->addWidget(m_tabs);
   row->addSpacing(8);
   row->addWidget(m_path, 1);
-  row->addWidget(m_form);
+  row->addWidget(m_format);
+  row->addSpacing(8);
   row->addWidget(m_removeButton);
   row->addWidget(m_importButton);
-  row->addWidget(m_splitButton);
   row->addWidget(m_checkButton);
+  row->addWidget(m_splitButton);
+  connect(m_format, &QPushButton::clicked, this, &DataPage::openFormat);
   connect(m_splitButton, &QPushButton::clicked, this, &DataPage::offerSplit);
-  connect(m_checkButton, &QPushButton::clicked, this, [this] { m_session->checkAgain(), showDoctor(); });
+  connect(m_checkButton, &QPushButton::clicked, this, [this] { m_session->lookAgain(), refreshAll(); });
   connect(m_removeButton, &QPushButton::clicked, this, [this] {
     ProjectDocument& document = *context().document;
     const QString name = QString::fromStdString(currentName());
@@ -89,22 +106,68 @@ QWidget* DataPage::makeBar() {
   return bar;
 }
 
-QWidget* DataPage::makeBody() {
+QWidget* DataPage::makeColumns() {
   m_columnsPanel = panel();
-  auto* columnsLayout = new QVBoxLayout(m_columnsPanel);
-  columnsLayout->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  auto* inside = new QWidget;
-  m_columns = new QVBoxLayout(inside);
-  m_columns->setContentsMargins(12, 12, 12, 12);
-  m_columns->setSpacing(8);
-  m_columns->addStretch();
-  scroll->setWidget(inside);
-  columnsLayout->addWidget(scroll);
+  auto* column = new QVBoxLayout(m_columnsPanel);
+  auto* head = headOf(column);
+  head->addWidget(makeLabel("heading", tr("Columns")));
+  m_columnCount = makeLabel("hint");
+  head->addWidget(m_columnCount);
+  head->addStretch();
+  m_search = new SearchField(tr("Search columns"), QStringLiteral("/"));
+  m_search->setObjectName("search-columns");
+  m_search->setMinimumWidth(90);
+  m_search->setMaximumWidth(200);
+  head->addWidget(m_search, 3);
+  m_columns = new ColumnList;
+  column->addWidget(m_columns, 1);
+  m_roleBar = new QWidget;
+  auto* foot = new QHBoxLayout(m_roleBar);
+  foot->setContentsMargins(12, 6, 12, 6);
+  m_role = new SegmentedControl({tr("Learn from"), tr("Predict"), tr("Leave out")});
+  m_role->setObjectName("column-role");
+  m_role->setAccessibleName(tr("What the column is for"));
+  m_rename = new Button(tr("Rename"), ButtonKind::plain);
+  m_rename->setObjectName("rename-column");
+  foot->addWidget(m_role);
+  foot->addStretch();
+  foot->addWidget(m_rename);
+  m_roleBar->hide();
+  column->addWidget(hairline());
+  column->addWidget(m_roleBar);
+  m_columnsPanel->setMinimumWidth(kColumnsNarrow);
+  return m_columnsPanel;
+}
 
+QWidget* DataPage::makeRows() {
+  auto* rows = panel();
+  auto* column = new QVBoxLayout(rows);
+  auto* head = headOf(column);
+  head->addWidget(makeLabel("heading", tr("Rows")));
+  m_rowCount = makeLabel("hint");
+  m_rowCount->setObjectName("row-range");
+  head->addWidget(m_rowCount);
+  m_progress = new QProgressBar;
+  m_progress->setTextVisible(false);
+  m_progress->setFixedHeight(6);
+  m_progress->setMaximumWidth(160);
+  m_stop = new Button(tr("Stop"), ButtonKind::link);
+  m_stop->setObjectName("stop-looking");
+  connect(m_stop, &QPushButton::clicked, this, [this] {
+    if (m_import->running()) return m_import->cancel(), showState();
+    m_session->stopLooking();
+  });
+  head->addWidget(m_progress);
+  head->addWidget(m_stop);
+  head->addStretch();
+  m_line = new NumberField(NumberField::Kind::integer);
+  m_line->setObjectName("go-to-line");
+  m_line->setPlaceholderText(tr("Line"));
+  m_line->setAccessibleName(tr("Go to the line of the file"));
+  m_line->setFixedWidth(90);
+  head->addWidget(m_line);
+  m_form = new SegmentedControl({QStringLiteral("Rows"), QStringLiteral("Grid")});
+  head->addWidget(m_form);
   m_model = new SamplesModel(this);
   m_samples = new SamplesView(m_model);
   auto* waiting = new QWidget;
@@ -112,47 +175,30 @@ QWidget* DataPage::makeBody() {
   m_status = makeLabel("hint");
   m_status->setObjectName("data-status");
   m_status->setAlignment(Qt::AlignCenter);
-  m_progress = new QProgressBar;
-  m_progress->setTextVisible(false);
-  m_progress->setFixedWidth(280);
-  m_progress->setFixedHeight(6);
-  waitingLayout->addStretch();
+  m_status->setWordWrap(true);
   waitingLayout->addWidget(m_status);
-  waitingLayout->addWidget(m_progress, 0, Qt::AlignHCenter);
-  waitingLayout->addStretch();
   m_centre = new QStackedWidget;
   m_centre->addWidget(m_samples);
   m_centre->addWidget(waiting);
+  column->addWidget(hairline());
+  column->addWidget(m_centre, 1);
+  return rows;
+}
 
+QWidget* DataPage::makeDoctor() {
   m_doctorPanel = panel();
-  auto* doctor = new QVBoxLayout(m_doctorPanel);
-  doctor->setContentsMargins(0, 12, 0, 0);
-  doctor->setSpacing(8);
+  auto* column = new QVBoxLayout(m_doctorPanel);
+  auto* head = headOf(column);
   m_doctorTitle = makeLabel("heading", QStringLiteral("Doctor"));
   m_doctorTitle->setObjectName("doctor");
-  m_doctorTitle->setContentsMargins(12, 0, 12, 0);
   m_doctorTitle->setWordWrap(true);
-  m_findings = new FindingsList;
-  doctor->addWidget(m_doctorTitle);
-  doctor->addWidget(m_findings, 1);
-
-  m_splitter = new QSplitter(Qt::Horizontal);
-  m_splitter->setChildrenCollapsible(false);
-  m_splitter->addWidget(m_columnsPanel);
-  m_splitter->addWidget(m_centre);
-  m_splitter->addWidget(m_doctorPanel);
-  m_splitter->setStretchFactor(1, 1);
-  m_splitter->setSizes({240, 700, 300});
-  m_columnsPanel->setMinimumWidth(170);
-  m_doctorPanel->setMinimumWidth(190);
-  m_preparation = new PreparationPanel;
-  m_vertical = new QSplitter(Qt::Vertical);
-  m_vertical->setChildrenCollapsible(false);
-  m_vertical->addWidget(m_splitter);
-  m_vertical->addWidget(m_preparation);
-  m_vertical->setStretchFactor(0, 1);
-  m_vertical->setSizes({520, 220});
-  return m_vertical;
+  m_doctorTitle->setMinimumHeight(Theme::of(this).size(Size::field));
+  head->addWidget(m_doctorTitle, 1);
+  m_list = new FindingsList;
+  column->addWidget(hairline());
+  column->addWidget(m_list, 1);
+  m_doctorPanel->setMinimumWidth(230);
+  return m_doctorPanel;
 }
 
 void DataPage::makeLayout() {
@@ -160,203 +206,147 @@ void DataPage::makeLayout() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(makeBar());
-  m_error = makeLabel("error");
+  m_error = makeLabel("error", {}, nullptr, Wrap::yes);
   m_error->setObjectName("data-error");
   m_error->setContentsMargins(20, 8, 20, 8);
-  m_error->setWordWrap(true);
   m_error->hide();
   column->addWidget(m_error);
+  m_copyBar = panel();
+  auto* copyRow = new QHBoxLayout(m_copyBar);
+  copyRow->setContentsMargins(20, 4, 20, 4);
+  m_copyText = makeLabel("hint", {}, nullptr, Wrap::yes);
+  auto* copy = new Button(tr("Copy into the project"), ButtonKind::link);
+  copy->setObjectName("copy-into-project");
+  auto* leave = new Button(tr("Leave it there"), ButtonKind::link);
+  leave->setObjectName("leave-csv-there");
+  copyRow->addWidget(m_copyText, 1);
+  copyRow->addWidget(copy);
+  copyRow->addWidget(leave);
+  m_copyBar->hide();
+  connect(copy, &QPushButton::clicked, this, &DataPage::copyIntoProject);
+  connect(leave, &QPushButton::clicked, m_copyBar, &QWidget::hide);
+  column->addWidget(m_copyBar);
+  m_splitter = new QSplitter(Qt::Horizontal);
+  m_splitter->setChildrenCollapsible(false);
+  m_splitter->addWidget(makeColumns());
+  m_splitter->addWidget(makeRows());
+  m_splitter->addWidget(makeDoctor());
+  m_splitter->setStretchFactor(1, 1);
+  m_splitter->setSizes({kColumnsWide, 600, kDoctor});
+  m_preparation = new PreparationPanel;
+  m_vertical = new QSplitter(Qt::Vertical);
+  m_vertical->setChildrenCollapsible(false);
+  m_vertical->addWidget(m_splitter);
+  m_vertical->addWidget(m_preparation);
+  m_vertical->setStretchFactor(0, 1);
+  m_vertical->setSizes({520, 230});
   auto* emptyImport = new Button(QStringLiteral("import"), QStringLiteral("Import…"), ButtonKind::tinted);
   emptyImport->setMenu(m_importMenu);
   m_stack = new QStackedWidget;
-  m_stack->addWidget(makeBody());
+  m_stack->addWidget(m_vertical);
   m_stack->addWidget(new DataEmpty(emptyImport));
   column->addWidget(m_stack, 1);
 }
 
 void DataPage::showState() {
-  const bool any = m_tabs->count() > 0;
-  const auto state = m_session->state();
-  const bool importing = m_import->running();
+  const bool any = m_tabs->count() > 0, importing = m_import->running();
+  const auto& facts = m_session->facts();
   m_stack->setCurrentIndex(any || importing ? 0 : 1);
-  const bool asText = state == DatasetSession::State::failed && m_model->rowCount() > 0;
-  m_centre->setCurrentIndex((state == DatasetSession::State::ready || asText) && !importing ? 0 : 1);
-  m_progress->setVisible(state == DatasetSession::State::opening || importing);
-  if (state == DatasetSession::State::failed && !importing && m_session->error()) {
+  m_centre->setCurrentIndex(facts && !importing ? 0 : 1);
+  const bool making = m_session->state() == DatasetSession::State::opening;
+  m_progress->setVisible(importing || (any && (m_session->looking() || making)));
+  m_stop->setVisible(importing || m_session->looking());
+  if (!importing && m_session->looking() && facts) {
+    m_progress->setRange(0, 1000);
+    m_progress->setValue(static_cast<int>(1000 * facts->bytesDone / std::max<std::int64_t>(1, facts->bytesTotal)));
+  } else if (!importing && making) {
+    const CacheProgress& progress = m_session->progress();
+    m_progress->setRange(0, static_cast<int>(progress.rowsTotal / 100));
+    m_progress->setValue(static_cast<int>(progress.rowsDone / 100));
+  }
+  if (const auto& error = m_session->unreadable(); error && !importing) {
     const DatasetSpec* const dataset = context().document->project().dataset(currentName());
     const std::string origin =
         dataset && !QFileInfo::exists(m_session->request().csv) ? originOf(*dataset) : std::string();
-    m_status->setText(QString::fromStdString(origin.empty() ? m_session->error()->what()
-                                                            : m_session->error()->what() + ("\n\n" + origin)));
+    m_status->setText(QString::fromStdString(origin.empty() ? error->what() : error->what() + ("\n\n" + origin)));
   }
-  m_status->setWordWrap(true);
-  m_tabs->setVisible(any);
-  m_path->setVisible(any);
-  m_removeButton->setVisible(any);
-  m_form->setVisible(any);
-  m_importButton->setVisible(any);
-  m_checkButton->setVisible(any);
+  if (const auto dataset = m_session->dataset(); dataset && !facts && !m_session->looking())
+    m_status->setText(
+        tr("%1 are packed in %2; it was made without its CSV, so there are no columns to look at")
+            .arg(counted(dataset->size(), tr("samples")), QFileInfo(m_session->request().csv).fileName()));
+  for (QWidget* each :
+       {static_cast<QWidget*>(m_tabs), static_cast<QWidget*>(m_path), static_cast<QWidget*>(m_removeButton),
+        static_cast<QWidget*>(m_importButton), static_cast<QWidget*>(m_checkButton)})
+    each->setVisible(any);
+  m_form->setVisible(m_samples->hasPictures());
   const bool noValidation = context().document->project().training.validation.empty();
-  m_splitButton->setVisible(any && noValidation && state == DatasetSession::State::ready);
+  m_splitButton->setVisible(any && noValidation && facts && facts->rows > 1);
   m_splitButton->setKind(noValidation ? ButtonKind::tinted : ButtonKind::outlined);
   m_checkButton->setKind(noValidation ? ButtonKind::outlined : ButtonKind::tinted);
-  if (const auto dataset = m_session->dataset()) {
-    std::int64_t columns = 0;  // of the file: a vector is as many as it has numbers
-    for (const Variable& variable : dataset->schema().variables)
-      columns += variable.kind == VariableKind::vector ? variable.shape.elements() : 1;
-    m_path->setText(QStringLiteral("%1    %2, %3")
-                        .arg(QFileInfo(m_session->request().csv).fileName(),
-                             counted(dataset->size(), QStringLiteral("rows")),
-                             counted(columns, QStringLiteral("columns"))));
-  } else {
-    m_path->setText(QFileInfo(m_session->request().csv).fileName());
-  }
+  const QString file = QFileInfo(m_session->request().csv).fileName();
   m_path->setToolTip(m_session->request().csv);
+  m_format->setVisible(facts != nullptr);
+  if (!facts) return m_path->setText(file);
+  QString read = QStringLiteral("%1    %2, %3, %4")
+                     .arg(file, counted(m_model->rowCount(), tr("rows")),
+                          counted(static_cast<qint64>(facts->columns.size()), tr("columns")),
+                          formatBytes(static_cast<double>(facts->bytesTotal)));
+  if (facts->whole) read += tr(", read in %1").arg(formatDuration(facts->seconds));
+  m_path->setText(read);
+  m_format->setText(QString::fromStdString(facts->format.text()));
 }
 
 void DataPage::showColumns() {
-  for (ColumnCard* card : m_cards) card->deleteLater();
-  m_cards.clear();
-  const auto& names = m_session->classNames();
-  for (const Variable& variable : m_session->schema().variables) {
-    auto* card = new ColumnCard(variable);
-    if (const auto found = names.find(variable.name); found != names.end()) card->setClassNames(found->second);
-    for (const VariableStats& stats : m_session->stats())
-      if (stats.variable == variable.name) card->setStats(stats);
-    connect(card, &ColumnCard::elementChosen, this, [this, name = variable.name](int element) {
-      const int column = m_model->columnOf(name, element);
-      m_samples->setChosenColumn(column);
-      showChosen(column);
-    });
-    m_columns->insertWidget(m_columns->count() - 1, card);
-    m_cards.push_back(card);
+  const auto& facts = m_session->facts();
+  m_columns->setFacts(facts);
+  m_columnCount->setText(facts ? QStringLiteral("%L1").arg(facts->columns.size()) : QString());
+  const std::string& chosen = m_columns->chosen();
+  m_roleBar->setVisible(facts && facts->find(chosen));
+  if (!m_roleBar->isHidden()) {
+    const ColumnMark mark = m_roles.marks.contains(chosen) ? m_roles.marks.at(chosen) : ColumnMark{};
+    m_showingRole = true;
+    m_role->setCurrent(mark.leftOut ? 2 : mark.target ? 1 : 0);
+    m_showingRole = false;
   }
-  showFeeds();
-}
-
-void DataPage::showChosen(int column) {
-  for (ColumnCard* card : m_cards)
-    if (ElementTable* elements = card->elements())
-      elements->setChosen(QString::fromStdString(card->variable().name) == m_model->variableOf(column)
-                              ? m_model->elementOf(column)
-                              : -1);
-}
-
-// The columns of a table want their figures side by side; what a person has set stays.
-void DataPage::makeRoomForTable() {
-  const bool table =
-      std::any_of(m_cards.begin(), m_cards.end(), [](const ColumnCard* card) { return card->elements(); });
+  // The figures of a table want their room; what a person has set stays.
   QList<int> sizes = m_splitter->sizes();
-  if (!table || m_sizesChosen || width() < kRoomy || sizes.size() != 3 || sizes[0] >= kTableColumns) return;
-  sizes[1] -= kTableColumns - sizes[0];
-  sizes[0] = kTableColumns;
+  const int wanted = width() < kRoomy ? kColumnsNarrow : kColumnsWide;
+  if (m_sizesChosen || sizes.size() != 3 || sizes[0] == wanted || width() < 400) return;
+  sizes[1] += sizes[0] - wanted;
+  sizes[0] = wanted;
   m_splitter->setSizes(sizes);
 }
 
-void DataPage::showFeeds() {
-  const Project& project = context().document->project();
-  const DatasetSpec* dataset = project.dataset(currentName());
-  if (!dataset) return;
-  const auto steps = effectivePrepare(project, *dataset);
-  const KnownColumns known = knownColumns(*dataset, steps, m_session->schema());
-  // As they run: the shape of an Input may be an expression.
-  std::vector<std::vector<DatasetInput>> feeds;
-  for (const Network& network : project.networks) feeds.push_back(datasetInputs(flatten(project, network).network));
-  for (ColumnCard* card : m_cards) {
-    QStringList inputs;
-    QString fault;
-    for (const std::vector<DatasetInput>& network : feeds) {
-      for (const DatasetInput& input : network) {
-        if (input.variable != card->variable().name) continue;
-        inputs += QString::fromStdString(input.node);
-        const auto shape = known.shapes.find(input.variable);
-        if (shape != known.shapes.end() && input.shape.elements() != shape->second.elements())
-          fault = QStringLiteral("%1 wants %2, the column gives %3")
-                      .arg(QString::fromStdString(input.node), QString::fromStdString(input.shape.toString()),
-                           QString::fromStdString(shape->second.toString()));
-      }
-    }
-    inputs.removeDuplicates();
-    card->setFeeds(inputs.isEmpty() ? QStringLiteral("no Input") : inputs.join(", "), fault);
-  }
+void DataPage::showRange() {
+  const int first = m_samples->firstRow(), rows = m_model->rowCount();
+  const std::int64_t line = rows > 0 ? m_model->lineOf(first) : 0;
+  m_rowCount->setText(line > 0 ? tr("from line %L1").arg(line) : QString());
+}
+
+void DataPage::chooseColumn(const std::string& column) {
+  if (m_columns->chosen() != column) m_columns->setChosen(column);
+  const int shown = m_model->columnOf(column);
+  if (m_samples->chosenColumn() != shown) m_samples->setChosenColumn(shown);
+  showColumns();
+  refreshChange();
 }
 
 void DataPage::showDoctor() {
+  const auto& facts = m_session->facts();
+  int errors = 0, warnings = 0;
+  for (const DataFinding& each : m_findings) {
+    errors += each.shown.kind == ShownFinding::Kind::error;
+    warnings += each.shown.kind == ShownFinding::Kind::warning;
+  }
   QString text = QStringLiteral("Doctor");
-  if (m_session->checking()) {
-    text = QStringLiteral("Doctor: %1 checked").arg(counted(m_session->rowsChecked(), QStringLiteral("rows")));
-  } else if (const auto& report = m_session->report()) {
-    text = report->errors + report->warnings == 0
-               ? QStringLiteral("Doctor: no fault in ") + counted(report->rows, QStringLiteral("rows"))
-               : QStringLiteral("Doctor: %1, %2")
-                     .arg(counted(report->errors, QStringLiteral("errors")),
-                          counted(report->warnings, QStringLiteral("warnings")));
-  }
+  if (facts && (m_session->looking() || m_session->stopped()) && !facts->whole)
+    text = tr("Doctor: of the first %1").arg(counted(facts->rows, tr("rows")));
+  else if (facts && errors + warnings == 0 && !m_diagnosis.busy())
+    text = QStringLiteral("Doctor: no fault in ") + counted(facts->rows, QStringLiteral("rows"));
+  else if (facts || errors > 0)
+    text = QStringLiteral("Doctor: %1, %2")
+               .arg(counted(errors, QStringLiteral("errors")), counted(warnings, QStringLiteral("warnings")));
   m_doctorTitle->setText(text);
-}
-
-// What the preparation mends is no finding.
-std::vector<Fault> DataPage::findings() const {
-  const Project& project = context().document->project();
-  const DatasetSpec* dataset = project.dataset(currentName());
-  const auto& report = m_session->report();
-  if (!report) return {};
-  const std::vector<Json> steps = dataset ? effectivePrepare(project, *dataset) : std::vector<Json>();
-  const auto normalised = [&](const std::string& name) {
-    const Variable* variable = m_session->schema().find(name);
-    return variable &&
-           std::any_of(steps.begin(), steps.end(), [&](const Json& step) { return normalises(step, *variable); });
-  };
-  std::vector<Fault> left = report->faults;
-  std::erase_if(left, [&](const Fault& fault) {
-    if (fault.kind != FaultKind::unlikeScales) return false;
-    return fault.variables.empty() ? normalised(fault.column)
-                                   : std::all_of(fault.variables.begin(), fault.variables.end(), normalised);
-  });
-  return left;
-}
-
-void DataPage::showFindings() {
-  const auto& report = m_session->report();
-  if (!report) return m_findings->setReport(nullptr);
-  CheckReport shown = *report;
-  shown.faults = findings();
-  m_listed = shown.faults.size();
-  m_findings->setReport(&shown);
-}
-
-// A set that no update trains on and that validates nothing stands in nobody's way.
-bool DataPage::takesPart() const {
-  const TrainingSpec& training = context().document->project().training;
-  return training.validation == currentName() ||
-         std::any_of(training.updates.begin(), training.updates.end(),
-                     [this](const UpdateSpec& update) { return update.dataset == currentName(); });
-}
-
-void DataPage::reportProblems() {
-  std::vector<PageProblem> problems;
-  const Severity error = takesPart() ? Severity::error : Severity::warning;
-  const QString dataset = QString::fromStdString(currentName());
-  const QString file = QFileInfo(m_session->request().csv).fileName();
-  const auto& report = m_session->report();
-  // What opening failed at first is among what the doctor finds.
-  if (m_session->state() == DatasetSession::State::failed && m_session->error() && (!report || report->ok())) {
-    problems.push_back(
-        {error, {.page = "data", .dataset = dataset}, file, QString::fromUtf8(m_session->error()->what()), {}, {}});
-  } else if (report) {
-    constexpr std::size_t kMost = 50;  // the list beside the samples has them all
-    for (const Fault& fault : findings()) {
-      if (fault.severity == FaultSeverity::info || problems.size() >= kMost) continue;
-      problems.push_back(
-          {fault.severity == FaultSeverity::error ? error : Severity::warning,
-           {.page = "data", .dataset = dataset, .row = fault.line, .column = QString::fromStdString(fault.column)},
-           fault.line > 0 ? QStringLiteral("%1 line %2").arg(file).arg(fault.line) : file,
-           QString::fromStdString(fault.message()),
-           {},
-           {}});
-    }
-  }
-  Q_EMIT problemsChanged(problems);
 }
 
 }  // namespace loom

@@ -1,7 +1,9 @@
 #include "app/pages/data/findings_list.h"
 
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
@@ -13,7 +15,12 @@
 namespace loom {
 namespace {
 
-constexpr int kRowPadding = 10, kText = 34, kActions = 26;
+constexpr int kRowPadding = 12, kText = 38, kActionsGap = 10;
+constexpr int kMostWithActions = 300;  // further ones are listed; when these are mended they follow
+
+int actionsHeight(const QWidget* of) {
+  return Theme::of(of).size(Size::button) + kActionsGap;
+}
 
 class FindingDelegate : public QStyledItemDelegate {
  public:
@@ -21,7 +28,7 @@ class FindingDelegate : public QStyledItemDelegate {
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
     const int width = m_view->viewport()->width();
-    return {width, layout(index, width, nullptr) + (m_view->indexWidget(index) ? kActions : 0)};
+    return {width, layout(index, width, nullptr) + (m_view->indexWidget(index) ? actionsHeight(m_view) : 0)};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -39,31 +46,42 @@ class FindingDelegate : public QStyledItemDelegate {
   }
 
  private:
-  // Draws (or only measures) the three paragraphs of a finding; answers the height.
+  // Draws (or only measures) title and place, then the sentence; answers the height.
   int layout(const QModelIndex& index, int width, QPainter* painter) const {
     const Theme& theme = Theme::of(m_view);
-    const int severity = index.data(FindingsModel::severity).toInt();
-    const char* icons[] = {"status-failed", "status-warning", "info"};
-    const Colour colours[] = {Colour::error, Colour::warning, Colour::text3};
+    const int kind = index.data(FindingsModel::kind).toInt();
+    const bool fine = kind == static_cast<int>(ShownFinding::Kind::fine);
+    const char* icons[] = {"status-failed", "status-warning", "info", "status-ok"};
+    const Colour colours[] = {Colour::error, Colour::warning, Colour::text3, Colour::ok};
+    const int padding = fine ? 7 : kRowPadding;
     if (painter)
-      paintIcon(*painter, QLatin1String(icons[severity]), QRectF(kRowPadding, kRowPadding + 1, 14, 14),
-                theme.colour(colours[severity]));
-    int y = kRowPadding;
-    const auto paragraph = [&](const QString& text, const QFont& font, Colour colour) {
+      paintIcon(*painter, QLatin1String(icons[kind]), QRectF(14, padding + 1.5, 14, 14), theme.colour(colours[kind]));
+    int y = padding;
+    const QString place = index.data(FindingsModel::place).toString();
+    const QFont small = theme.font(FontRole::caption);
+    const int placeWidth = place.isEmpty() ? 0 : QFontMetrics(small).horizontalAdvance(place) + 10;
+    if (painter && placeWidth > 0) {
+      painter->setFont(small);
+      painter->setPen(theme.colour(Colour::text3));
+      painter->drawText(QRect(width - kRowPadding - placeWidth, y, placeWidth, 18), Qt::AlignRight | Qt::AlignVCenter,
+                        place);
+    }
+    const auto paragraph = [&](const QString& text, const QFont& font, Colour colour, int right) {
       if (text.isEmpty()) return;
-      const QRect room(kText, y, width - kText - kRowPadding, 4000);
+      const QRect room(kText, y, width - kText - kRowPadding - right, 4000);
       const QRect used = QFontMetrics(font).boundingRect(room, Qt::TextWordWrap, text);
       if (painter) {
         painter->setFont(font);
         painter->setPen(theme.colour(colour));
         painter->drawText(room, Qt::TextWordWrap, text);
       }
-      y += used.height() + 3;
+      y += used.height() + 4;
     };
-    paragraph(index.data(FindingsModel::place).toString(), theme.numberFont(FontRole::caption), Colour::text3);
-    paragraph(index.data(Qt::DisplayRole).toString(), theme.font(FontRole::body), Colour::text);
-    paragraph(index.data(FindingsModel::remedy).toString(), theme.font(FontRole::caption), Colour::text2);
-    return y + kRowPadding - 3;
+    paragraph(index.data(Qt::DisplayRole).toString(),
+              fine ? theme.font(FontRole::label) : Theme::withWeight(theme.font(FontRole::body), 600),
+              fine ? Colour::text2 : Colour::text, placeWidth);
+    paragraph(index.data(FindingsModel::detail).toString(), theme.font(FontRole::label), Colour::text2, 0);
+    return y + padding - 4;
   }
 
   QAbstractItemView* m_view;
@@ -71,40 +89,30 @@ class FindingDelegate : public QStyledItemDelegate {
 
 }  // namespace
 
-void FindingsModel::setReport(const CheckReport* report) {
+void FindingsModel::setFindings(std::vector<ShownFinding> findings) {
   beginResetModel();
-  m_faults = report ? report->faults : std::vector<Fault>();
+  m_findings = std::move(findings);
   endResetModel();
 }
 
 QVariant FindingsModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const Fault& fault = m_faults[index.row()];
+  const ShownFinding& found = finding(index.row());
   switch (role) {
-    case Qt::DisplayRole: {
-      const QString found = QString::fromStdString(fault.found), wanted = QString::fromStdString(fault.wanted);
-      return wanted.isEmpty() ? found : QStringLiteral("%1, but %2").arg(found, wanted);
-    }
+    case Qt::DisplayRole:
+      return found.title;
     case Qt::AccessibleTextRole:
-      return QString::fromStdString(fault.message());
-    case place: {
-      if (!fault.variables.empty()) return QStringLiteral("%1 columns").arg(fault.variables.size());
-      QString where = fault.line > 0 ? QStringLiteral("line %1").arg(fault.line) : QStringLiteral("whole file");
-      if (fault.kind == FaultKind::textColumn || fault.kind == FaultKind::unlikeScales ||
-          fault.kind == FaultKind::constantColumn)
-        return QStringLiteral("column ") + QString::fromStdString(fault.column);
-      if (fault.kind == FaultKind::loneClass) where = QStringLiteral("both parts");
-      if (!fault.column.empty()) where += QStringLiteral(", column ") + QString::fromStdString(fault.column);
-      return where;
-    }
-    case remedy:
-      return QString::fromStdString(fault.remedy);
-    case severity:
-      return static_cast<int>(fault.severity);
-    case line:
-      return static_cast<qint64>(fault.line);
+      return found.detail.isEmpty() ? found.title : QStringLiteral("%1. %2").arg(found.title, found.detail);
+    case place:
+      return found.place;
+    case detail:
+      return found.detail;
     case kind:
-      return static_cast<int>(fault.kind);
+      return static_cast<int>(found.kind);
+    case column:
+      return found.column;
+    case line:
+      return found.line;
     default:
       return {};
   }
@@ -119,38 +127,56 @@ FindingsList::FindingsList(QWidget* parent) : QListView(parent), m_model(new Fin
   setMouseTracking(true);
   setAccessibleName(QStringLiteral("Findings"));
   connect(selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& current) {
-    if (current.isValid()) Q_EMIT lineChosen(current.data(FindingsModel::line).toLongLong());
+    if (current.isValid()) Q_EMIT chosen(m_model->finding(current.row()));
   });
   connect(&Theme::of(this), &Theme::changed, this, [this] { doItemsLayout(), viewport()->update(); });
 }
 
-void FindingsList::setReport(const CheckReport* report) {
-  const FocusKeeper keeper(*this, this);
-  m_model->setReport(report);
-  if (!m_actions) return;
-  for (int row = 0; row < m_model->rowCount(); ++row) {
-    const std::vector<FindingAction> actions = m_actions(m_model->fault(row));
-    if (actions.empty()) continue;
-    auto* place = new QWidget;  // over the whole row: the words are painted below it, the buttons stand at its foot
-    auto* column = new QVBoxLayout(place);
-    column->setContentsMargins(kText, 0, kRowPadding, 6);
-    column->addStretch();
-    auto* buttons = new QHBoxLayout;
-    buttons->setSpacing(14);
-    for (const FindingAction& action : actions) {
-      auto* button = new Button(action.text, ButtonKind::link);
-      connect(button, &QPushButton::clicked, this, action.act, Qt::QueuedConnection);  // it may replace this very list
-      buttons->addWidget(button);
-    }
-    buttons->addStretch();
-    column->addLayout(buttons);
-    setIndexWidget(m_model->index(row), place);
+// Over the whole row: the words are painted below it, the buttons stand at its foot.
+QWidget* FindingsList::actionsOf(int row) {
+  const std::vector<FindingAction>& actions = m_model->finding(row).actions;
+  if (actions.empty()) return nullptr;
+  auto* place = new QWidget;
+  auto* column = new QVBoxLayout(place);
+  column->setContentsMargins(kText, 0, kRowPadding, kRowPadding);
+  column->addStretch();
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(8);
+  for (std::size_t i = 0; i < std::min<std::size_t>(actions.size(), 2); ++i) {
+    auto* button = new Button(actions[i].text, ButtonKind::outlined);
+    if (i == 0) setStyleProperty(button, "remedy", true);
+    button->setShrinks(true);
+    // Queued: it may replace this very list.
+    connect(button, &QPushButton::clicked, this, actions[i].act, Qt::QueuedConnection);
+    buttons->addWidget(button);
   }
+  if (actions.size() > 2) {
+    auto* more = iconButton(QStringLiteral("more"), tr("Other remedies"));
+    auto* menu = new QMenu(more);
+    for (std::size_t i = 2; i < actions.size(); ++i)
+      connect(menu->addAction(actions[i].text), &QAction::triggered, this, actions[i].act, Qt::QueuedConnection);
+    connect(more, &QPushButton::clicked, menu,
+            [more, menu] { menu->popup(more->mapToGlobal(QPoint(0, more->height()))); });
+    buttons->addWidget(more);
+  }
+  buttons->addStretch();
+  column->addLayout(buttons);
+  return place;
+}
+
+void FindingsList::setFindings(std::vector<ShownFinding> findings) {
+  const FocusKeeper keeper(*this, this);
+  const int scrolled = verticalScrollBar()->value();
+  m_model->setFindings(std::move(findings));
+  for (int row = 0; row < std::min(m_model->rowCount(), kMostWithActions); ++row)
+    if (QWidget* const place = actionsOf(row)) setIndexWidget(m_model->index(row), place);
   doItemsLayout();
+  verticalScrollBar()->setValue(scrolled);
 }
 
 void FindingsList::selectNext(int direction) {
-  const int rows = m_model->rowCount();
+  int rows = 0;  // that are findings
+  while (rows < m_model->rowCount() && m_model->finding(rows).kind != ShownFinding::Kind::fine) ++rows;
   if (rows == 0) return;
   const int current = currentIndex().isValid() ? currentIndex().row() : (direction > 0 ? -1 : rows);
   setCurrentIndex(m_model->index((current + direction + rows) % rows));

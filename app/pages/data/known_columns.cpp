@@ -6,20 +6,29 @@
 #include <QGuiApplication>
 
 #include "engine/base/error.h"
+#include "engine/data/columns/analysis.h"
+#include "engine/data/columns/column_step.h"
+#include "engine/data/columns/resolve.h"
+#include "engine/data/columns/table_pass.h"
 #include "engine/data/loader.h"
+#include "engine/data/stats.h"
+#include "engine/network/dataset_rows.h"
 #include "engine/network/flatten.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {
+namespace {
+
+constexpr std::int64_t kHeadRows = 20'000;
+
+std::string howOf(const DatasetSpec& spec, const std::vector<Json>& prepare) {
+  return Json({spec.extra, columnStepsOf(prepare)}).dump();
+}
+
+}  // namespace
 
 QString datasetPath(const ProjectDocument& document, const DatasetSpec& dataset) {
   return QDir::cleanPath(QDir(document.folder()).absoluteFilePath(QString::fromStdString(dataset.csv)));
-}
-
-std::vector<Json> effectivePrepare(const Project& project, const DatasetSpec& dataset) {
-  if (dataset.ownPrepare || project.training.updates.empty()) return dataset.prepare;
-  const DatasetSpec* training = project.dataset(project.training.updates.front().dataset);
-  return training && training != &dataset ? training->prepare : dataset.prepare;
 }
 
 std::vector<std::string> targetVariables(const Project& project) {
@@ -78,23 +87,52 @@ void KnownColumnsKeeper::learn(const std::string& dataset, const Schema& schema,
   const DatasetSpec* spec = m_document.project().dataset(dataset);
   if (!spec) return;
   const QString path = datasetPath(m_document, *spec);
-  m_known[dataset] = {path, QFileInfo(path).lastModified().toMSecsSinceEpoch(), schema, classes};
+  m_known[dataset] = {path, QFileInfo(path).lastModified().toMSecsSinceEpoch(),
+                      howOf(*spec, prepareOf(m_document.project(), *spec)), schema, classes};
   m_soon.start();
+}
+
+// All of it where that was made ready before; else what the first rows become, whatever cannot be done to others.
+KnownColumnsKeeper::Known KnownColumnsKeeper::peek(const QString& path, const DatasetSpec& spec,
+                                                   const std::vector<Json>& prepare) {
+  Known known{path, QFileInfo(path).lastModified().toMSecsSinceEpoch(), howOf(spec, prepare), {}, {}};
+  const std::filesystem::path csv = path.toStdString();
+  OpenOptions options = openingOf(spec, prepare);
+  const std::vector<Json> steps = columnStepsOf(prepare);
+  if (!steps.empty() && csv.extension() != ".pack") {
+    if (cacheIsFresh(csv, options)) {
+      const auto dataset = openRows(spec, csv, prepare);
+      known.schema = dataset->schema();
+      for (std::size_t v = 0; v < known.schema.variables.size(); ++v)
+        if (isLabel(known.schema.variables[v])) known.classes[known.schema.variables[v].name] = classCount(*dataset, v);
+      return known;
+    }
+    TableFacts head;
+    head.format = recogniseCsv(csv, options.format);
+    for (const std::string& name : readHeader(csv, head.format)) head.columns.push_back({.name = {}, .header = name});
+    const TableSample rows = readTableRows(csv, head, 0, kHeadRows);
+    options.prepare = resolveColumns(steps, head.format, rows.header, rows.cells, rows.lines).steps;
+    for (const Json& step : sampleStepsOf(prepare)) options.prepare.push_back(step);
+  }
+  known.schema = peekSchema(csv, options);
+  return known;
 }
 
 void KnownColumnsKeeper::refresh() {
   struct Asked {
-    std::string dataset;
+    DatasetSpec spec;
+    std::vector<Json> prepare;
     QString path;
     QString knownPath;
     qint64 knownModified = 0;
+    std::string knownHow;
   };
   std::vector<Asked> asked;
   for (const DatasetSpec& dataset : m_document.project().datasets) {
     const auto known = m_known.find(dataset.name);
-    asked.push_back({dataset.name, datasetPath(m_document, dataset),
-                     known == m_known.end() ? QString() : known->second.path,
-                     known == m_known.end() ? 0 : known->second.modified});
+    const Known none, &before = known == m_known.end() ? none : known->second;
+    asked.push_back({dataset, prepareOf(m_document.project(), dataset), datasetPath(m_document, dataset), before.path,
+                     before.modified, before.how});
   }
   m_peek.ask([this, asked = std::move(asked)](const std::atomic<bool>& outdated) -> NewestTask::Answer {
     std::map<std::string, Known> found;  // what is new; without a path where the file is gone
@@ -102,23 +140,24 @@ void KnownColumnsKeeper::refresh() {
       if (outdated) return {};
       const QFileInfo file(each.path);
       if (!file.isFile()) {
-        found[each.dataset] = {};
+        found[each.spec.name] = {};
         continue;
       }
       const qint64 modified = file.lastModified().toMSecsSinceEpoch();
-      if (each.knownPath == each.path && each.knownModified == modified) continue;
-      Known& known = found[each.dataset] = {each.path, modified, {}, {}};
+      const std::string how = howOf(each.spec, each.prepare);
+      if (each.knownPath == each.path && each.knownModified == modified && each.knownHow == how) continue;
       try {
-        known.schema = peekSchema(each.path.toStdString());
+        found[each.spec.name] = peek(each.path, each.spec, each.prepare);
       } catch (const Error&) {
-        // A CSV that cannot be read: the Data page lists why, and training refuses it with the line.
+        // What cannot be read: the Data page lists why, and training refuses it with the line.
+        found[each.spec.name] = {each.path, modified, how, {}, {}};
       }
     }
     return [this, found = std::move(found)] {
       for (const auto& [dataset, known] : found) {
         Known& now = m_known[dataset];
         // What a page learnt meanwhile by reading all of the same file is more than its header.
-        if (now.path != known.path || now.modified != known.modified) now = known;
+        if (now.path != known.path || now.modified != known.modified || now.how != known.how) now = known;
       }
       publish();
     };
@@ -135,8 +174,8 @@ void KnownColumnsKeeper::publish() {
   for (const DatasetSpec& dataset : m_document.project().datasets) {
     const auto found = m_known.find(dataset.name);
     if (found == m_known.end() || found->second.schema.variables.empty()) continue;
-    all.push_back(knownColumns(dataset, effectivePrepare(m_document.project(), dataset), found->second.schema,
-                               found->second.classes));
+    all.push_back(
+        knownColumns(dataset, prepareOf(m_document.project(), dataset), found->second.schema, found->second.classes));
   }
   m_document.setKnownColumns(std::move(all));
   if (missing == m_missing) return;

@@ -1,7 +1,7 @@
 #pragma once
-// What the project's datasets hold, told to the document so that the canvas and the problems list know a mismatch at
-// once: from a dataset's header and first row, without opening all of it. The main window keeps one beside the
-// document.
+// What the project's datasets hold behind their steps of preparation, told to the document so that the canvas and the
+// problems list know a mismatch at once: of a dataset that was opened before all of it, else from its header and first
+// rows. The main window keeps one beside the document.
 #include <QHash>
 #include <QObject>
 #include <QStringList>
@@ -22,8 +22,6 @@ std::vector<std::string> targetVariables(const Project& project);
 // Shapes after `prepare`; a variable whose preparation cannot be is left out (the dataset's own problem says why).
 KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& prepare, const Schema& schema,
                           const std::map<std::string, std::int64_t>& classes = {});
-// The steps that hold for a dataset: its own, or the training set's.
-std::vector<Json> effectivePrepare(const Project& project, const DatasetSpec& dataset);
 // The absolute path of a dataset's CSV.
 QString datasetPath(const ProjectDocument& document, const DatasetSpec& dataset);
 
@@ -40,16 +38,18 @@ class KnownColumnsKeeper : public QObject {
   void missingChanged();
 
  private:
-  // Headers are read beside the window's thread: a data set may lie on a disk that is slow or gone.
-  void refresh();
-  void publish();
-
   struct Known {
     QString path;
     qint64 modified = 0;
+    std::string how;  // which rows, which steps
     Schema schema;
     std::map<std::string, std::int64_t> classes;
   };
+  // Headers are read beside the window's thread: a data set may lie on a disk that is slow or gone.
+  void refresh();
+  static Known peek(const QString& path, const DatasetSpec& spec, const std::vector<Json>& prepare);
+  void publish();
+
   ProjectDocument& m_document;
   std::map<std::string, Known> m_known;
   QStringList m_missing;

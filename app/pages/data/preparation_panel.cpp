@@ -1,45 +1,35 @@
 #include "app/pages/data/preparation_panel.h"
 
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
+#include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/pages/data/preparation_preview.h"
+#include "app/pages/data/step_edits.h"
+#include "app/pages/data/step_words.h"
 #include "engine/base/error.h"
+#include "engine/data/columns/column_step.h"
 #include "engine/data/loader.h"
-#include "engine/data/prepare_step.h"
 #include "engine/data/stats.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/flow_layout.h"
 #include "widgets/controls/focus_keeper.h"
+#include "widgets/controls/text.h"
 #include "widgets/form/property_form.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
-namespace {
-
-const Entry* entryOf(const Json& step) {
-  const std::string id =
-      step.is_object() && step.contains("step") && step["step"].is_string() ? step["step"].get<std::string>() : "";
-  for (const Entry* entry : prepareEntries())
-    if (entry->id == id) return entry;
-  return nullptr;
-}
-
-}  // namespace
 
 PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
-  setMinimumHeight(150);
+  setMinimumHeight(170);
   setBackgroundRole(QPalette::Base);
   setAutoFillBackground(true);
-  auto* title = new QLabel(QStringLiteral("Preparation"));
-  title->setProperty("kind", "heading");
-  m_note = new QLabel;
-  m_note->setProperty("kind", "hint");
-  m_chips = new QHBoxLayout;
-  m_chips->setSpacing(6);
+  m_note = makeLabel("hint");
   m_menu = new QMenu(this);
   for (const Entry* entry : prepareEntries()) {
     QAction* action = m_menu->addAction(QString::fromStdString(entry->label));
@@ -49,77 +39,135 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   m_menu->setToolTipsVisible(true);
   m_add = new Button(QStringLiteral("plus"), QStringLiteral("Add step"), ButtonKind::plain);
   m_add->setMenu(m_menu);
-  m_left = iconButton(QStringLiteral("chevron-left"), QStringLiteral("Move the step to the front"));
-  m_right = iconButton(QStringLiteral("chevron-right"), QStringLiteral("Move the step to the back"));
-  m_remove = iconButton(QStringLiteral("delete"), QStringLiteral("Remove the step"));
+  m_left = iconButton(QStringLiteral("chevron-left"), QStringLiteral("Move the step to the front (Alt+Left)"));
+  m_right = iconButton(QStringLiteral("chevron-right"), QStringLiteral("Move the step to the back (Alt+Right)"));
+  m_remove = iconButton(QStringLiteral("delete"), QStringLiteral("Remove the step (Delete)"));
+  m_remove->setObjectName("remove-step");
   connect(m_left, &QPushButton::clicked, this, [this] { moveStep(-1); });
   connect(m_right, &QPushButton::clicked, this, [this] { moveStep(1); });
   connect(m_remove, &QPushButton::clicked, this, &PreparationPanel::removeStep);
-
   auto* bar = new QHBoxLayout;
   bar->setSpacing(8);
-  bar->addWidget(title);
-  bar->addSpacing(8);
-  bar->addLayout(m_chips);
+  bar->addWidget(makeLabel("heading", tr("Preparation")));
+  bar->addWidget(m_note, 1);
   bar->addWidget(m_add);
   bar->addWidget(m_left);
   bar->addWidget(m_right);
   bar->addWidget(m_remove);
-  bar->addWidget(m_note, 1);
+
+  m_chipsPlace = new QWidget;
+  m_chips = new FlowLayout(m_chipsPlace, 6);
+  QSizePolicy flows(QSizePolicy::Preferred, QSizePolicy::Minimum);
+  flows.setHeightForWidth(true);
+  m_chipsPlace->setSizePolicy(flows);
 
   m_form = new PropertyForm(FormStyle::page);
   connect(m_form, &PropertyForm::edited, this, [this](const QString& key, const Json& value) {
     if (m_selected < 0) return;
-    Json& step = m_steps[m_selected];
+    Json& step = m_steps[static_cast<std::size_t>(m_selected)];
     if (value.is_null())
       step.erase(key.toStdString());
     else
       step[key.toStdString()] = value;
     changed();
   });
+  m_form->setBackgroundRole(QPalette::Base);
+  m_unseen = makeLabel("hint", {}, nullptr, Wrap::yes);
+  m_unseen->setObjectName("step-and-the-new");
+  auto* inside = new QWidget;
+  inside->setBackgroundRole(QPalette::Base);
+  auto* formColumn = new QVBoxLayout(inside);
+  formColumn->setContentsMargins(0, 0, 0, 0);
+  formColumn->addWidget(m_form);
+  formColumn->addWidget(m_unseen);
+  formColumn->addStretch();
   auto* scroll = new QScrollArea;
-  scroll->setWidget(m_form);
+  scroll->setWidget(inside);
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  m_form->setBackgroundRole(QPalette::Base);
   m_formPlace = scroll;
   m_formPlace->setMinimumWidth(320);
   m_formPlace->setMaximumWidth(516);
   m_preview = new PreparationPreview;
+  m_change = new ColumnChange;
+  m_previews = new QStackedWidget;
+  m_previews->addWidget(m_change);
+  m_previews->addWidget(m_preview);
+  m_feeds = new FeedsBar;
   auto* row = new QHBoxLayout;
   row->setSpacing(24);
   row->addWidget(m_formPlace, 1);
-  row->addWidget(m_preview, 2);
+  row->addWidget(m_previews, 2);
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(20, 10, 20, 10);
-  column->setSpacing(10);
+  column->setContentsMargins(20, 10, 20, 8);
+  column->setSpacing(8);
   column->addLayout(bar);
+  column->addWidget(m_chipsPlace);
   column->addLayout(row, 1);
+  column->addWidget(m_feeds);
 }
 
 void PreparationPanel::setSteps(const std::vector<Json>& steps, const QString& note) {
   m_note->setText(note);
   const bool same = steps.size() == m_steps.size() &&
                     std::equal(steps.begin(), steps.end(), m_steps.begin(),
-                               [](const Json& a, const Json& b) { return entryOf(a) == entryOf(b); });
+                               [](const Json& a, const Json& b) { return prepareEntry(a) == prepareEntry(b); });
+  const bool added = steps.size() > m_steps.size();
+  // A step that came from elsewhere (a remedy) is the one to look at.
+  int news = -1;
+  for (int i = 0; added && news < 0 && i < static_cast<int>(steps.size()); ++i)
+    if (i >= static_cast<int>(m_steps.size()) ||
+        steps[static_cast<std::size_t>(i)] != m_steps[static_cast<std::size_t>(i)])
+      news = i;
+  const bool equal = steps == m_steps;
   m_steps = steps;
+  if (equal && m_selected < static_cast<int>(m_steps.size())) return;
   showSteps();
   if (same && m_selected < static_cast<int>(m_steps.size())) {
     if (m_selected >= 0) {
-      Json given = m_steps[m_selected];
+      Json given = m_steps[static_cast<std::size_t>(m_selected)];
       given.erase("step");
       m_form->setGiven(given);
+      m_unseen->setText(stepAndTheNew(m_steps[static_cast<std::size_t>(m_selected)]));
     }
     m_formPlace->setVisible(m_selected >= 0);
     rebuildChips();
     return;
   }
-  select(std::min(m_selected < 0 ? 0 : m_selected, static_cast<int>(m_steps.size()) - 1));
+  select(news >= 0 ? news : std::min(m_selected, static_cast<int>(m_steps.size()) - 1));
+}
+
+void PreparationPanel::setProposals(std::vector<ProposedStep> proposals) {
+  const auto words = [](const std::vector<ProposedStep>& of) {
+    QStringList texts;
+    for (const ProposedStep& each : of) texts << each.text;
+    return texts;
+  };
+  const bool same = words(proposals) == words(m_proposals);
+  m_proposals = std::move(proposals);
+  if (!same) rebuildChips();
 }
 
 void PreparationPanel::setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps) {
   if (asked == m_steps) m_preview->setSteps(steps);
+}
+
+void PreparationPanel::setChange(ColumnChangeShown change) {
+  m_change->setShown(std::move(change));
+}
+
+void PreparationPanel::setTable(bool table) {
+  m_table = table;
+  showPreview();
+}
+
+bool PreparationPanel::showsColumns() const {
+  return m_selected >= 0 ? isColumnStep(m_steps[static_cast<std::size_t>(m_selected)]) : m_table;
+}
+
+void PreparationPanel::showPreview() {
+  m_previews->setCurrentIndex(showsColumns() ? 0 : 1);
 }
 
 void PreparationPanel::showSteps() {
@@ -149,18 +197,31 @@ void PreparationPanel::rebuildChips() {
     delete item;
   }
   QList<QWidget*> chips;
-  for (int index = 0; index < static_cast<int>(m_steps.size()); ++index) {
-    const Entry* entry = entryOf(m_steps[index]);
-    auto* chip = new Button(entry ? QString::fromStdString(entry->label) : QStringLiteral("unknown step"),
-                            index == m_selected ? ButtonKind::tinted
-                            : entry             ? ButtonKind::outlined
-                                                : ButtonKind::fault);
-    chip->setObjectName(QStringLiteral("prepare-step"));
-    connect(chip, &QPushButton::clicked, this, [this, index] { select(index); });
+  const auto add = [&](Button* chip, const char* name) {
+    chip->setObjectName(QString::fromLatin1(name));
+    chip->installEventFilter(this);
     m_chips->addWidget(chip);
     chip->show();
     chips << chip;
+  };
+  for (int index = 0; index < static_cast<int>(m_steps.size()); ++index) {
+    const Json& step = m_steps[static_cast<std::size_t>(index)];
+    auto* chip = new Button(QStringLiteral("%1  %2").arg(index + 1).arg(stepWords(step)),
+                            !prepareEntry(step)   ? ButtonKind::fault
+                            : index == m_selected ? ButtonKind::tinted
+                                                  : ButtonKind::outlined);
+    connect(chip, &QPushButton::clicked, this, [this, index] { select(index == m_selected ? -1 : index); });
+    add(chip, "prepare-step");
   }
+  for (const ProposedStep& each : m_proposals) {
+    auto* chip = new Button(each.text, ButtonKind::outlined);
+    setStyleProperty(chip, "proposed", true);
+    chip->setToolTip(tr("Proposed by the doctor; a click adds the step"));
+    connect(chip, &QPushButton::clicked, this, each.accept, Qt::QueuedConnection);
+    add(chip, "proposed-step");
+  }
+  m_chipsPlace->setVisible(!chips.isEmpty());
+  m_chipsPlace->updateGeometry();
   tabBefore(*m_add, chips);
   if (focused >= 0 && !chips.isEmpty())
     chips[std::min<qsizetype>(focused, chips.size() - 1)]->setFocus(Qt::TabFocusReason);
@@ -169,18 +230,34 @@ void PreparationPanel::rebuildChips() {
   m_remove->setEnabled(m_selected >= 0);
 }
 
+bool PreparationPanel::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::KeyPress && watched->objectName() == QLatin1String("prepare-step")) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool moves = key->modifiers() == Qt::AltModifier;
+    if (moves && key->key() == Qt::Key_Left && m_left->isEnabled()) return moveStep(-1), true;
+    if (moves && key->key() == Qt::Key_Right && m_right->isEnabled()) return moveStep(1), true;
+    if (key->key() == Qt::Key_Delete && m_remove->isEnabled()) return removeStep(), true;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
 void PreparationPanel::select(int index) {
   m_selected = index;
-  const Entry* entry = index >= 0 ? entryOf(m_steps[index]) : nullptr;
+  const Json none, &step = index >= 0 ? m_steps[static_cast<std::size_t>(index)] : none;
+  const Entry* entry = index >= 0 ? prepareEntry(step) : nullptr;
   if (entry) {
-    Json given = m_steps[index];
+    Json given = step;
     given.erase("step");
     m_form->setEntry(*entry, given, QStringLiteral("prepare/%1").arg(index));
+    m_unseen->setText(stepAndTheNew(step));
   } else {
     m_form->clear();
+    m_unseen->clear();
   }
   m_formPlace->setVisible(entry != nullptr);
   rebuildChips();
+  showPreview();
+  Q_EMIT selectedChanged();
 }
 
 void PreparationPanel::changed() {
@@ -189,24 +266,14 @@ void PreparationPanel::changed() {
 }
 
 void PreparationPanel::addStep(const Json& step) {
-  // What works on columns comes before all that works on samples; what computes pixels works on them as they are
-  // stored, before the first step that changes values.
-  const PrepareStep* const kind = sampleStep(step);
-  auto place = m_steps.end();
-  if (!kind)
-    place = std::find_if(m_steps.begin(), m_steps.end(), [](const Json& each) { return sampleStep(each) != nullptr; });
-  else if (kind->computes)
-    place = std::find_if(m_steps.begin(), m_steps.end(), [](const Json& each) {
-      const PrepareStep* const other = sampleStep(each);
-      return other && other->values;
-    });
-  const auto added = m_steps.insert(place, step);
-  select(static_cast<int>(added - m_steps.begin()));
+  int place = 0;
+  m_steps = withSteps(m_steps, {step}, &place);
+  select(place);
   changed();
 }
 
 void PreparationPanel::moveStep(int by) {
-  std::swap(m_steps[m_selected], m_steps[m_selected + by]);
+  std::swap(m_steps[static_cast<std::size_t>(m_selected)], m_steps[static_cast<std::size_t>(m_selected + by)]);
   select(m_selected + by);
   changed();
 }

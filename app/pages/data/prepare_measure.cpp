@@ -21,7 +21,7 @@ void PrepareMeasure::ask(const QString& csv, const DatasetSpec& spec, const std:
   m_task.ask([this, key, spec, steps,
               path = std::filesystem::path(csv.toStdString())](const std::atomic<bool>&) -> NewestTask::Answer {
     try {
-      return [this, key, steps, found = measurePrepare(*rowsOf(spec, openDataset(path, {.prepare = steps})), steps)] {
+      return [this, key, steps, found = measurePrepare(*openRows(spec, path, steps), steps)] {
         m_answers[key] = found;
         Q_EMIT known(steps, found);
       };

@@ -3,73 +3,79 @@
 #include <algorithm>
 #include <limits>
 
-#include "app/pages/data/sample_picture.h"
 #include "engine/base/error.h"
+#include "engine/data/cell_number.h"
+#include "engine/data/columns/date.h"
+#include "widgets/table/column_list.h"
 
 namespace loom {
-
 namespace {
 
 constexpr qsizetype kPictureBytes = qsizetype{128} << 20;
-constexpr qsizetype kTexts = 200'000;          // cells
-constexpr std::size_t kReadAtOnce = 64;        // cells; what a person has scrolled to meanwhile comes first
-constexpr std::size_t kMostWanted = 8192;      // cells; what is older was scrolled past
-constexpr std::int64_t kElementColumns = 256;  // of a vector that stand in columns of their own
+constexpr int kBlocks = 400;               // that are kept
+constexpr std::size_t kMostWanted = 4096;  // what is older was scrolled past
+
+bool isBlank(const std::string& text) {
+  return text.find_first_not_of(" \t") == std::string::npos;
+}
+
+bool isDate(const std::string& text) {
+  Date date;
+  for (const DateOrder order : {DateOrder::yearFirst, DateOrder::dayFirst, DateOrder::monthFirst})
+    if (parseDate(text, order, date)) return true;
+  return false;
+}
 
 }  // namespace
 
 SamplesModel::SamplesModel(QObject* parent)
     : QAbstractTableModel(parent),
+      m_blocks(kBlocks),
       m_pictures(kPictureBytes),
-      m_texts(kTexts),
       m_reader(std::make_unique<NewestTask>()) {
   m_soon.setSingleShot(true);
   m_soon.setInterval(0);
   connect(&m_soon, &QTimer::timeout, this, &SamplesModel::readWanted);
 }
 
-void SamplesModel::setDataset(std::shared_ptr<const Dataset> dataset) {
-  beginResetModel();
-  m_dataset = std::move(dataset);
-  m_text = {};
-  m_columns.clear();
-  if (m_dataset) {
-    const auto& variables = m_dataset->schema().variables;
-    for (std::size_t v = 0; v < variables.size(); ++v) {
-      const std::int64_t elements = variables[v].kind == VariableKind::vector ? variables[v].shape.elements() : 0;
-      if (elements < 1 || elements > kElementColumns)
-        m_columns.push_back({v, -1});
-      else
-        for (std::int64_t e = 0; e < elements; ++e) m_columns.push_back({v, e});
-    }
+void SamplesModel::setRows(SampleRows rows) {
+  const auto columnsOf = [](const SampleRows& of) { return of.facts ? of.facts->columns.size() : 0; };
+  const bool samePart = rows.rows == m_shown.rows || (rows.rows && m_shown.rows && *rows.rows == *m_shown.rows);
+  const bool grows = rows.csv == m_shown.csv && samePart && columnsOf(rows) == columnsOf(m_shown) && rows.facts &&
+                     m_shown.facts && rows.facts->rows >= m_shown.facts->rows &&
+                     rows.facts->format == m_shown.facts->format;
+  m_strays.clear();
+  if (rows.facts)
+    for (const StrayRow& each : rows.facts->strays) m_strays[each.line] = QString::fromStdString(each.why);
+  if (!grows) {
+    beginResetModel();
+    m_shown = std::move(rows);
+    forget();
+    endResetModel();
+    return;
   }
-  m_faults.clear();
-  forgetCells();
-  endResetModel();
-}
-
-void SamplesModel::setText(TextRows text) {
-  beginResetModel();
-  m_dataset.reset();
-  m_columns.clear();
-  forgetCells();
-  m_text = std::move(text);
-  endResetModel();
-}
-
-void SamplesModel::setReport(const CheckReport* report) {
-  m_faults.clear();
-  if (report) {
-    for (const Fault& fault : report->faults)
-      if (fault.line > 1 && fault.severity != FaultSeverity::info)
-        m_faults.try_emplace(fault.line, QString::fromStdString(fault.message()));
+  const bool same = rows.classNames == m_shown.classNames;
+  const int before = rowCount();
+  const auto after = static_cast<int>(
+      rows.rows ? rows.rows->size() : std::min<std::int64_t>(rows.facts->rows, std::numeric_limits<int>::max()));
+  if (after > before) {
+    m_blocks.remove(before / kBlock);  // it was cut short
+    beginInsertRows({}, before, after - 1);
+    m_shown = std::move(rows);
+    endInsertRows();
+  } else {
+    m_shown = std::move(rows);
   }
+  if (!same) m_pictures.clear();
+  Q_EMIT headerDataChanged(Qt::Horizontal, 0, std::max(0, columnCount() - 1));
   repaint();
 }
 
-void SamplesModel::setClassNames(std::map<std::string, QStringList> names) {
-  m_classNames = std::move(names);
-  forgetCells();
+void SamplesModel::setSkipped(std::set<std::int64_t> lines, bool strays, std::set<std::string> columns) {
+  if (lines == m_skippedLines && strays == m_skipsStrays && columns == m_leftOut) return;
+  m_skippedLines = std::move(lines);
+  m_skipsStrays = strays;
+  m_leftOut = std::move(columns);
   repaint();
 }
 
@@ -77,16 +83,17 @@ void SamplesModel::setPictureSide(int side) {
   const bool larger = side > m_pictureSide;
   m_pictureSide = side;
   if (!larger) return;
-  forgetCells();
+  m_pictures.clear();
   repaint();
 }
 
 // What is being read is forgotten, too, and held up by nothing: it was asked for with what no longer holds.
-void SamplesModel::forgetCells() {
+void SamplesModel::forget() {
   m_pictures.clear();
-  m_texts.clear();
-  m_wanted.clear();
-  m_asked.clear();
+  m_blocks.clear();
+  m_wantedBlocks.clear();
+  m_wantedFiles.clear();
+  m_askedFiles.clear();
   m_reader = std::make_unique<NewestTask>();
 }
 
@@ -95,195 +102,208 @@ void SamplesModel::repaint() {
 }
 
 int SamplesModel::rowCount(const QModelIndex& parent) const {
-  if (parent.isValid()) return 0;
-  if (!m_dataset) return static_cast<int>(m_text.rows.size());
-  return static_cast<int>(std::min<std::int64_t>(m_dataset->size(), std::numeric_limits<int>::max()));
+  if (parent.isValid() || !m_shown.facts) return 0;
+  const std::int64_t rows = m_shown.rows ? static_cast<std::int64_t>(m_shown.rows->size()) : m_shown.facts->rows;
+  return static_cast<int>(std::min<std::int64_t>(rows, std::numeric_limits<int>::max()));
 }
 
 int SamplesModel::columnCount(const QModelIndex& parent) const {
-  if (parent.isValid()) return 0;
-  if (!m_dataset) return m_text.header.empty() ? 0 : 1 + static_cast<int>(m_text.header.size());
-  return 1 + static_cast<int>(m_columns.size());
+  if (parent.isValid() || !m_shown.facts || m_shown.facts->columns.empty()) return 0;
+  return 1 + static_cast<int>(m_shown.facts->columns.size());
 }
 
 bool SamplesModel::isPicture(int column) const {
-  return m_dataset && column > 0 &&
-         m_dataset->schema().variables[m_columns[column - 1].variable].kind == VariableKind::image;
+  return column > 0 && column < columnCount() && this->column(column).type == ColumnType::picture;
+}
+
+bool SamplesModel::isFile(int column) const {
+  const ColumnType type = this->column(column).type;
+  return type == ColumnType::picture || type == ColumnType::sound || type == ColumnType::matrix;
 }
 
 bool SamplesModel::isNumber(int column) const {
-  if (!m_dataset || column <= 0) return false;
-  const Column& shown = m_columns[column - 1];
-  return shown.element >= 0 || m_dataset->schema().variables[shown.variable].kind == VariableKind::scalar;
+  if (column <= 0 || column >= columnCount()) return false;
+  const ColumnFacts& facts = this->column(column);
+  return facts.type == ColumnType::number || (facts.type == ColumnType::classes && !facts.histogram.empty());
 }
 
-int SamplesModel::columnOf(const std::string& variable, int element) const {
-  for (std::size_t i = 0; m_dataset && i < m_columns.size(); ++i)
-    if (m_dataset->schema().variables[m_columns[i].variable].name == variable && m_columns[i].element == element)
-      return 1 + static_cast<int>(i);
+int SamplesModel::columnOf(const std::string& name) const {
+  for (std::size_t c = 0; m_shown.facts && c < m_shown.facts->columns.size(); ++c)
+    if (m_shown.facts->columns[c].name == name) return 1 + static_cast<int>(c);
   return -1;
 }
 
-int SamplesModel::elementOf(int column) const {
-  return m_dataset && column > 0 && column < columnCount()
-             ? static_cast<int>(m_columns[static_cast<std::size_t>(column - 1)].element)
-             : -1;
+std::string SamplesModel::columnName(int column) const {
+  return column > 0 && column < columnCount() ? this->column(column).name : std::string();
 }
 
-QString SamplesModel::variableOf(int column) const {
-  if (!m_dataset || column <= 0 || column >= columnCount()) return {};
-  return QString::fromStdString(
-      m_dataset->schema().variables[m_columns[static_cast<std::size_t>(column - 1)].variable].name);
+int SamplesModel::rowOfFile(std::int64_t row) const {
+  if (!m_shown.rows) return row >= 0 && row < rowCount() ? static_cast<int>(row) : -1;
+  const auto found = std::lower_bound(m_shown.rows->begin(), m_shown.rows->end(), row);
+  return found == m_shown.rows->end() ? -1 : static_cast<int>(found - m_shown.rows->begin());
 }
 
-std::int64_t SamplesModel::lineOf(int row) const {
-  return m_dataset ? m_dataset->sourceRow(row) + 2 : m_text.rows[static_cast<std::size_t>(row)].first;
+std::int64_t SamplesModel::fileRow(int row) const {
+  return m_shown.rows ? (*m_shown.rows)[static_cast<std::size_t>(row)] : row;
 }
 
 int SamplesModel::rowOfLine(std::int64_t line) const {
-  int low = 0, high = rowCount();  // lines rise with the rows
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (lineOf(middle) < line)
-      low = middle + 1;
-    else
-      high = middle;
+  if (!m_shown.facts || rowCount() == 0) return -1;
+  for (const int block : m_blocks.keys()) {
+    const TableSample& read = *m_blocks.object(block);
+    const auto found = std::lower_bound(read.lines.begin(), read.lines.end(), line);
+    if (found != read.lines.end() && *found == line)
+      return block * kBlock + static_cast<int>(found - read.lines.begin());
   }
-  return low < rowCount() && lineOf(low) == line ? low : -1;
-}
-
-QString SamplesModel::Source::text(const Cell& cell) const {
-  Shape shape;
-  const Column& column = columns[static_cast<std::size_t>(cell.column - 1)];
-  const Variable& variable = dataset->schema().variables[column.variable];
-  auto bytes = dataset->read(cell.row, column.variable, &shape);
-  if (column.element >= 0)
-    return sampleText(bytes.subspan(static_cast<std::size_t>(column.element) * bytesOf(variable.type)), Shape{1},
-                      variable.type);
-  if (variable.kind == VariableKind::image) return QString::fromStdString(shape.toString());
-  QString text = sampleText(bytes, shape, variable.type);
-  if (variable.kind == VariableKind::scalar) {
-    bool integer = false;
-    const int label = text.toInt(&integer);
-    const auto names = classNames.find(variable.name);
-    if (integer && names != classNames.end() && label >= 0 && label < names->second.size())
-      text += QStringLiteral("  ") + names->second[label];
+  // From the nearest place that is known: a line a row.
+  std::int64_t row = line - 2;
+  for (const TableFacts::Place& place : m_shown.facts->places) {
+    if (place.line > line) break;
+    row = place.row + line - place.line;
   }
-  if (variable.kind == VariableKind::wave || variable.kind == VariableKind::matrix)
-    text = QString::fromStdString(shape.toString()) + QStringLiteral("   ") + text;
-  return text;
+  return rowOfFile(std::max<std::int64_t>(row, 0));
 }
 
-QImage SamplesModel::Source::image(const Cell& cell) const {
-  Shape shape;
-  const std::size_t variable = columns[static_cast<std::size_t>(cell.column - 1)].variable;
-  const auto bytes = dataset->read(cell.row, variable, &shape);
-  const QImage image = samplePicture(bytes, shape, dataset->schema().variables[variable].type);
-  if (image.width() <= pictureSide && image.height() <= pictureSide) return image;
-  return image.scaled(pictureSide, pictureSide, Qt::KeepAspectRatio, Qt::SmoothTransformation);
-}
-
-SamplesModel::Found SamplesModel::Source::read(const Cell& cell) const {
-  Found found{cell, {}, {}};
-  try {
-    if (cell.picture)
-      found.image = image(cell);
-    else
-      found.text = text(cell);
-  } catch (const Error& error) {
-    found.text = QString::fromStdString(error.message());
+const std::vector<std::string>* SamplesModel::cellsOf(int row) const {
+  const int block = row / kBlock, at = row % kBlock;
+  if (const TableSample* const read = m_blocks.object(block))
+    return at < static_cast<int>(read->cells.size()) ? &read->cells[static_cast<std::size_t>(at)] : nullptr;
+  if (std::find(m_wantedBlocks.begin(), m_wantedBlocks.end(), block) == m_wantedBlocks.end()) {
+    m_wantedBlocks.push_back(block);
+    if (m_wantedBlocks.size() > 8) m_wantedBlocks.erase(m_wantedBlocks.begin());  // scrolled past
+    if (!m_reader->busy() && !m_soon.isActive()) m_soon.start();
   }
-  return found;
+  return nullptr;
 }
 
-void SamplesModel::want(const Cell& cell) const {
-  if (m_asked.contains(cell.key())) return;
-  m_asked.insert(cell.key());
-  m_wanted.push_back(cell);
+std::int64_t SamplesModel::lineOf(int row) const {
+  const int at = row % kBlock;
+  if (!cellsOf(row)) return 0;
+  return m_blocks.object(row / kBlock)->lines[static_cast<std::size_t>(at)];
+}
+
+TableSample SamplesModel::rowsAt(int first, int count) const {
+  TableSample rows;
+  if (!m_shown.facts) return rows;
+  for (const ColumnFacts& each : m_shown.facts->columns) rows.header.push_back(each.header);
+  for (int row = std::max(first, 0); row < std::min(first + count, rowCount()); ++row) {
+    const std::vector<std::string>* const cells = cellsOf(row);
+    if (!cells) continue;
+    rows.rows.push_back(fileRow(row));
+    rows.lines.push_back(lineOf(row));
+    rows.cells.push_back(*cells);
+  }
+  return rows;
+}
+
+const SamplesModel::File* SamplesModel::fileOf(const Cell& cell, const std::string& path) const {
+  if (const File* const known = m_pictures.object(cell.key())) return known;
+  if (m_askedFiles.contains(cell.key())) return nullptr;
+  m_askedFiles.insert(cell.key());
+  m_wantedFiles.push_back({cell, path, {}, {}, {}});
+  if (m_wantedFiles.size() > kMostWanted) {
+    m_askedFiles.remove(m_wantedFiles.front().cell.key());
+    m_wantedFiles.erase(m_wantedFiles.begin());
+  }
   if (!m_reader->busy() && !m_soon.isActive()) m_soon.start();
+  return nullptr;
 }
 
-void SamplesModel::readWanted() {
-  if (m_wanted.empty() || m_reader->busy()) return;
-  if (m_wanted.size() > kMostWanted) {
-    const auto newest = m_wanted.end() - kMostWanted;
-    for (auto old = m_wanted.begin(); old != newest; ++old) m_asked.remove(old->key());
-    m_wanted.erase(m_wanted.begin(), newest);
-  }
-  const auto first = m_wanted.end() - static_cast<std::ptrdiff_t>(std::min(kReadAtOnce, m_wanted.size()));
-  std::vector<Cell> cells(first, m_wanted.end());
-  m_wanted.erase(first, m_wanted.end());
-  m_reader->ask([this, cells = std::move(cells), source = Source{m_dataset, m_columns, m_classNames, m_pictureSide}](
-                    const std::atomic<bool>& outdated) -> NewestTask::Answer {
-    std::vector<Found> found;
-    for (const Cell& cell : cells) {
-      if (outdated) return {};
-      found.push_back(source.read(cell));
-    }
-    return [this, found = std::move(found)] { take(found); };
-  });
+SamplesModel::CellState SamplesModel::stateOf(int row, int column) const {
+  const std::vector<std::string>* const cells = cellsOf(row);
+  if (!cells) return fine;
+  const std::int64_t line = lineOf(row);
+  const bool isStray = line > 0 && (cells->size() != m_shown.facts->columns.size() || m_strays.contains(line));
+  if (m_skippedLines.contains(line) || (isStray && m_skipsStrays)) return skipped;
+  if (isStray) return stray;
+  if (column == 0 || static_cast<std::size_t>(column) > cells->size()) return fine;
+  const ColumnFacts& facts = this->column(column);
+  if (m_leftOut.contains(facts.name)) return skipped;
+  const std::string& text = (*cells)[static_cast<std::size_t>(column - 1)];
+  if (isBlank(text)) return missing;
+  double value;
+  const NumberKind kind = cellNumber(text, m_shown.facts->format, value);
+  if (isNumber(column)) return kind == NumberKind::number ? fine : kind == NumberKind::empty ? missing : unreadable;
+  if (facts.type == ColumnType::date) return kind == NumberKind::empty ? missing : isDate(text) ? fine : unreadable;
+  if (isFile(column))
+    if (const File* const file = fileOf({row, column}, text); file && !file->fault.isEmpty()) return unreadable;
+  return fine;
 }
 
-void SamplesModel::take(const std::vector<Found>& found) {
-  for (const Found& each : found) {
-    m_asked.remove(each.cell.key());
-    if (each.cell.picture)
-      m_pictures.insert(each.cell.key(), new QImage(each.image), std::max<qsizetype>(1, each.image.sizeInBytes()));
-    else
-      m_texts.insert(each.cell.key(), new QString(each.text));
-    const QModelIndex index = this->index(each.cell.row, each.cell.column);
-    Q_EMIT dataChanged(index, index);
+QString SamplesModel::reasonOf(int row, int column) const {
+  const CellState state = stateOf(row, column);
+  if (state == skipped) return tr("left out by a step of preparation");
+  if (state == stray) {
+    const auto why = m_strays.find(lineOf(row));
+    return why != m_strays.end() ? tr("This row is no data: %1").arg(why->second)
+                                 : tr("This row is no data: it has %1 cells, the header has %2")
+                                       .arg(cellsOf(row)->size())
+                                       .arg(m_shown.facts->columns.size());
   }
-  readWanted();
+  if (state == missing) return tr("%1 is missing here").arg(shownName(this->column(column)));
+  if (state != unreadable) return {};
+  if (isFile(column)) return fileOf({row, column}, (*cellsOf(row))[static_cast<std::size_t>(column - 1)])->fault;
+  return this->column(column).type == ColumnType::date ? tr("This is no date, as most of the column are")
+                                                       : tr("This is no number, as most of the column are");
+}
+
+QString SamplesModel::textOf(int row, int column) const {
+  const std::vector<std::string>* const cells = cellsOf(row);
+  if (!cells) return QString::fromUtf8(kNotYet);
+  if (column == 0) return lineOf(row) > 0 ? QStringLiteral("%L1").arg(qint64{lineOf(row)}) : QString();
+  if (static_cast<std::size_t>(column) > cells->size()) return {};
+  const std::string& text = (*cells)[static_cast<std::size_t>(column - 1)];
+  const CellState state = stateOf(row, column);
+  if (state == missing) return tr("missing");
+  QString shown = QString::fromStdString(text);
+  if (state == fine && isFile(column)) {
+    const File* const file = fileOf({row, column}, text);
+    return file ? file->text : QString::fromUtf8(kNotYet);
+  }
+  if (const auto names = m_shown.classNames.find(this->column(column).name);
+      state == fine && names != m_shown.classNames.end()) {
+    bool whole = false;
+    if (const int label = shown.toInt(&whole); whole && label >= 0 && label < names->second.size())
+      shown += QStringLiteral("  ") + names->second[label];
+  }
+  return shown;
 }
 
 QVariant SamplesModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid()) return {};
-  const std::int64_t line = lineOf(index.row());
-  if (role == fault) {
-    const auto found = m_faults.find(line);
-    return found == m_faults.end() ? QVariant() : QVariant(found->second);
-  }
-  if (role == Qt::ToolTipRole) return data(index, fault);
-  if (role == number) return isNumber(index.column());
-  if (index.column() == 0) return role == Qt::DisplayRole ? QVariant(QString::number(line)) : QVariant();
-  if (!m_dataset) {
-    const auto& cells = m_text.rows[static_cast<std::size_t>(index.row())].second;
-    if ((role != Qt::DisplayRole && role != Qt::AccessibleTextRole) || index.column() > static_cast<int>(cells.size()))
+  const int row = index.row(), column = index.column();
+  switch (role) {
+    case Qt::DisplayRole:
+      return textOf(row, column);
+    case Qt::ToolTipRole:
+    case fault: {
+      const QString reason = reasonOf(row, column);
+      return reason.isEmpty() ? QVariant() : QVariant(reason);
+    }
+    case state:
+      return stateOf(row, column);
+    case number:
+      return isNumber(column);
+    case picture: {
+      const std::vector<std::string>* const cells = cellsOf(row);
+      if (!cells || !isPicture(column) || static_cast<std::size_t>(column) > cells->size()) return {};
+      const std::string& path = (*cells)[static_cast<std::size_t>(column - 1)];
+      const File* const file = isBlank(path) ? nullptr : fileOf({row, column}, path);
+      return file ? QVariant(file->image) : QVariant();
+    }
+    default:
       return {};
-    return QString::fromStdString(cells[static_cast<std::size_t>(index.column() - 1)]);
   }
-  const Cell cell{index.row(), index.column(), role == picture};
-  if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) {
-    if (const QString* known = m_texts.object(cell.key())) return *known;
-    want(cell);
-    return QString::fromUtf8(kNotYet);
-  }
-  if (role == picture && isPicture(index.column())) {
-    if (const QImage* known = m_pictures.object(cell.key())) return *known;
-    want(cell);
-  }
-  return {};
 }
 
 QVariant SamplesModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || section < 0 || section >= columnCount()) return {};
   if (role == Qt::TextAlignmentRole)
-    return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-  if (role != Qt::DisplayRole) return {};
-  if (section == 0) return QStringLiteral("Line");
-  if (!m_dataset) return QString::fromStdString(m_text.header[static_cast<std::size_t>(section - 1)]);
-  const Column& column = m_columns[section - 1];
-  const Variable& variable = m_dataset->schema().variables[column.variable];
-  if (column.element >= 0) {
-    const auto element = static_cast<std::size_t>(column.element);
-    if (element < variable.elementLabels.size() && !variable.elementLabels[element].empty())
-      return QString::fromStdString(variable.elementLabels[element]);
-    return QStringLiteral("%1__%2").arg(QString::fromStdString(variable.name)).arg(column.element);
-  }
-  QString text = QString::fromStdString(variable.name);
-  if (!variable.label.empty() && variable.elementLabels.empty()) text += ":" + QString::fromStdString(variable.label);
-  return text;
+    return QVariant(
+        static_cast<int>((section == 0 || isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+  if (role == Qt::DisplayRole) return section == 0 ? tr("line") : shownName(column(section));
+  if (role == Qt::ToolTipRole && section > 0) return QString::fromStdString(column(section).header);
+  return {};
 }
 
 }  // namespace loom

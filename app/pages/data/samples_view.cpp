@@ -47,47 +47,81 @@ class SampleDelegate : public QStyledItemDelegate {
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    if (m_grid) return paintTile(*painter, option, index);
     const Theme& theme = Theme::of(m_view);
-    const QString fault = index.data(SamplesModel::fault).toString();
+    const auto state = static_cast<SamplesModel::CellState>(index.data(SamplesModel::state).toInt());
+    const bool row = state == SamplesModel::stray;
     if (option.state & QStyle::State_Selected)
       painter->fillRect(option.rect, theme.colour(Colour::selected));
+    else if (row)
+      painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
     else if (option.state & QStyle::State_MouseOver)
       painter->fillRect(option.rect, theme.colour(Colour::hover));
-    else if (!m_grid && !fault.isEmpty())
-      painter->fillRect(option.rect, theme.colour(Colour::errorSoft));
-    else if (!m_grid && index.column() == m_view->chosenColumn())
+    else if (index.column() == m_view->chosenColumn())
       painter->fillRect(option.rect, theme.colour(Colour::selected, 0.5));
-    if (m_grid) {
-      drawPicture(painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture),
-                  theme.colour(Colour::sunken));
-      if (!fault.isEmpty())
-        paintIcon(*painter, QStringLiteral("status-failed"),
-                  QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
-      return;
-    }
     painter->setPen(theme.hairline(Colour::line));
     painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
     QRect room = option.rect.adjusted(10, 0, -10, 0);
-    if (index.column() == 0 && !fault.isEmpty()) {
+    if (index.column() == 0 && row) {
       paintIcon(*painter, QStringLiteral("status-failed"), QRectF(room.left() - 6, room.center().y() - 6.5, 14, 14),
                 theme.colour(Colour::error));
       room.setLeft(room.left() + 12);
     }
-    if (m_model->isPicture(index.column())) {
+    const bool picture = m_model->isPicture(index.column());
+    if (picture && state != SamplesModel::missing) {
       const QRect place(room.left(), room.top() + 4, m_view->pictureSize(), room.height() - 8);
       drawPicture(painter, place, index.data(SamplesModel::picture), theme.colour(Colour::sunken));
       room.setLeft(place.right() + 10);
     }
-    painter->setFont(theme.numberFont(FontRole::body));
-    painter->setPen(
-        theme.colour(index.column() == 0 || m_model->isPicture(index.column()) ? Colour::text3 : Colour::text));
     const auto align =
         (index.column() == 0 || m_model->isNumber(index.column()) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
-    painter->drawText(room, align,
-                      painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));
+    const QString text = index.data().toString();
+    if (state == SamplesModel::missing || state == SamplesModel::unreadable)
+      return paintMarked(*painter, room, text, align, state == SamplesModel::unreadable, theme);
+    QFont font = m_model->isNumber(index.column()) || index.column() == 0 || picture ? theme.numberFont(FontRole::body)
+                                                                                     : theme.font(FontRole::body);
+    font.setStrikeOut(state == SamplesModel::skipped && index.column() > 0);
+    painter->setFont(font);
+    painter->setPen(theme.colour(row                                                                ? Colour::error
+                                 : index.column() == 0 || picture || state == SamplesModel::skipped ? Colour::text3
+                                                                                                    : Colour::text));
+    painter->drawText(room, align, painter->fontMetrics().elidedText(text, Qt::ElideRight, room.width()));
   }
 
  private:
+  // What is missing or cannot be read, in a frame of its own.
+  static void paintMarked(QPainter& painter, const QRect& room, const QString& text, Qt::Alignment align, bool error,
+                          const Theme& theme) {
+    painter.setFont(theme.font(FontRole::caption));
+    const int wide = std::min(room.width() + 12, painter.fontMetrics().horizontalAdvance(text) + 14);
+    QRect tag(0, room.center().y() - 9, wide, 19);
+    if (align & Qt::AlignRight)
+      tag.moveRight(room.right() + 6);
+    else
+      tag.moveLeft(room.left() - 6);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.colour(error ? Colour::errorSoft : Colour::warningSoft));
+    painter.drawRoundedRect(tag, 4, 4);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(theme.colour(error ? Colour::error : Colour::warning));
+    painter.drawText(tag.adjusted(6, 0, -6, 0), Qt::AlignCenter,
+                     painter.fontMetrics().elidedText(text, Qt::ElideRight, tag.width() - 12));
+  }
+
+  void paintTile(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    const Theme& theme = Theme::of(m_view);
+    if (option.state & QStyle::State_Selected)
+      painter.fillRect(option.rect, theme.colour(Colour::selected));
+    else if (option.state & QStyle::State_MouseOver)
+      painter.fillRect(option.rect, theme.colour(Colour::hover));
+    drawPicture(&painter, option.rect.adjusted(4, 4, -4, -4), index.data(SamplesModel::picture),
+                theme.colour(Colour::sunken));
+    if (!index.data(SamplesModel::fault).toString().isEmpty())
+      paintIcon(painter, QStringLiteral("status-failed"),
+                QRectF(option.rect.right() - 16, option.rect.top() + 2, 14, 14), theme.colour(Colour::error));
+  }
+
   SamplesModel* m_model;
   SamplesView* m_view;
   bool m_grid;
@@ -139,8 +173,25 @@ SamplesView::SamplesView(SamplesModel* model, QWidget* parent)
     m_chosenColumn = -1;
     arrange();
   });
+  // Columns are known better as the file is read.
+  connect(model, &QAbstractItemModel::headerDataChanged, this, [this] { arrange(); });
+  connect(m_table->verticalScrollBar(), &QScrollBar::valueChanged, this, &SamplesView::moved);
   connect(&Theme::of(this), &Theme::changed, this, [this] { arrange(); });
   arrange();
+}
+
+int SamplesView::firstRow() const {
+  return form() == Form::rows ? std::max(0, m_table->rowAt(0)) : 0;
+}
+
+void SamplesView::goToCell(int row, int column) {
+  if (form() == Form::grid || column < 0) return goToRow(row);
+  setChosenColumn(column);
+  const QModelIndex index = m_model->index(row, column);
+  if (!index.isValid()) return;
+  m_table->setCurrentIndex(index);
+  m_table->scrollTo(index, QAbstractItemView::PositionAtCenter);
+  setChosenColumn(column);  // the table has brought it anywhere into sight
 }
 
 SamplesView::Form SamplesView::form() const {
@@ -172,15 +223,19 @@ void SamplesView::arrange() {
   const bool pictures = hasPictures();
   m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8)
                                                             : theme.size(Size::tableRow));
-  if (m_model->columnCount() > 0) m_table->setColumnWidth(0, 72);
+  // Figures grow with the text.
+  const QFontMetrics figures(theme.numberFont(FontRole::body));
+  const int lines = figures.horizontalAdvance(QStringLiteral("0,000,000")) + 12,
+            figure = figures.horizontalAdvance(QStringLiteral("00000.00")) + 22;
+  if (m_model->columnCount() > 0) m_table->setColumnWidth(0, lines);
   // Columns share the room that there is; a wide table gives each what a number needs and scrolls.
-  const int columns = m_model->columnCount() - 1, room = m_table->viewport()->width() - 72;
+  const int columns = m_model->columnCount() - 1, room = m_table->viewport()->width() - lines;
   for (int column = 1; column <= columns; ++column) {
-    const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? 86 : 140;
+    const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? figure : 120;
     const int name = QFontMetrics(theme.font(FontRole::label))
                          .horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                      24;
-    m_table->setColumnWidth(column, std::max({least, std::min(name, 220), std::min(room / std::max(columns, 1), 260)}));
+    m_table->setColumnWidth(column, std::max({least, std::min(name, 220), std::min(room / std::max(columns, 1), 180)}));
   }
   m_model->setPictureSide(
       static_cast<int>(std::bit_ceil(static_cast<unsigned>(std::ceil(m_pictureSize * devicePixelRatioF())))));

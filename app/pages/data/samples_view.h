@@ -29,6 +29,8 @@ class SamplesView : public QStackedWidget {
   int pictureSize() const { return m_pictureSize; }
   void setPictureSize(int size);  // 32 to 256 logical pixels
   void goToRow(int row);
+  void goToCell(int row, int column);
+  int firstRow() const;  // the topmost in sight; 0 in the grid
   int currentRow() const;
   int chosenColumn() const { return m_chosenColumn; }  // tinted over all rows; -1 = none
   void setChosenColumn(int column);                    // and scrolled to
@@ -37,6 +39,7 @@ class SamplesView : public QStackedWidget {
   void rowChosen(int row);
   void columnChosen(int column);  // by a click on its head
   void formChanged();
+  void moved();  // other rows are in sight
 
  protected:
   bool eventFilter(QObject* object, QEvent* event) override;

@@ -242,9 +242,11 @@ class TableAnalysis {
       facts.orders = {counts.orders[0] == counts.dates, counts.orders[1] == counts.dates,
                       counts.orders[2] == counts.dates};
       facts.dateHasTime = counts.dateHasTime;
-    } else if (!numbers && (most(counts.pictures) || most(counts.sounds))) {
-      facts.type = most(counts.pictures) ? ColumnType::picture : ColumnType::sound;
-      facts.count = counts.pictures + counts.sounds - counts.absent;
+    } else if (!numbers && (most(counts.pictures) || most(counts.sounds) || most(counts.matrices))) {
+      facts.type = most(counts.pictures) ? ColumnType::picture
+                   : most(counts.sounds) ? ColumnType::sound
+                                         : ColumnType::matrix;
+      facts.count = counts.pictures + counts.sounds + counts.matrices - counts.absent;
       facts.unreadable = filled - facts.count;
       facts.unreadableAt = counts.absentAt;
     } else if (!numbers) {
@@ -280,7 +282,7 @@ class TableAnalysis {
 }  // namespace
 
 std::string_view toString(ColumnType type) {
-  constexpr std::string_view names[] = {"number", "class", "text", "date", "picture", "sound", "empty"};
+  constexpr std::string_view names[] = {"number", "class", "text", "date", "picture", "sound", "matrix", "empty"};
   return names[static_cast<std::size_t>(type)];
 }
 

@@ -14,7 +14,7 @@
 
 namespace loom {
 
-enum class ColumnType { number, classes, text, date, picture, sound, empty };
+enum class ColumnType { number, classes, text, date, picture, sound, matrix, empty };
 std::string_view toString(ColumnType type);  // "number", "class", "text", "date", ...
 
 inline constexpr int kColumnBins = 17;

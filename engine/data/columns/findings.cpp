@@ -79,7 +79,7 @@ class Doctor {
            .detail = fmt::format("Of {} rows some should be held out, so that it shows what was learnt and what was "
                                  "learnt by heart.",
                                  m_facts.rows),
-           .remedies = {{.label = "Split...", .split = true}}});
+           .remedies = {{.label = "Split…", .split = true}}});
     std::stable_sort(m_found.begin(), m_found.end(),
                      [](const TableFinding& a, const TableFinding& b) { return a.severity < b.severity; });
     return std::move(m_found);
@@ -209,7 +209,8 @@ class Doctor {
   void tellUnreadable(const ColumnFacts& column) {
     if (column.unreadable == 0 || m_prepared.skipsFaulty()) return;
     const std::string first = column.unreadableAt.empty() ? std::string() : column.unreadableAt[0].text;
-    const bool media = column.type == ColumnType::picture || column.type == ColumnType::sound;
+    const bool media =
+        column.type == ColumnType::picture || column.type == ColumnType::sound || column.type == ColumnType::matrix;
     std::string title = fmt::format("{}: {} {}", column.name, column.unreadable,
                                     media                             ? "not there"
                                     : column.type == ColumnType::date ? "no dates"
@@ -281,11 +282,13 @@ class Doctor {
     };
     if (column.orders.doubtful()) {
       finding.title = name + ": does the day or the month stand first?";
-      finding.detail = "Every date of the column can be read in both ways.";
+      finding.detail =
+          "Every date of the column can be read in both ways; the year, the day of the year and the weekday become "
+          "numbers.";
       remedy("The day", "dmy");
       remedy("The month", "mdy");
     } else {
-      remedy("Take its parts", "");
+      remedy("Day of the year", "");
     }
     finding.remedies.push_back({.label = "Leave out", .steps = {on("LeaveOut", name)}});
     add(std::move(finding));

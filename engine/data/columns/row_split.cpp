@@ -7,6 +7,8 @@
 #include "engine/base/error.h"
 #include "engine/data/cell_number.h"
 #include "engine/data/columns/date.h"
+#include "engine/data/csv_cells.h"
+#include "engine/data/csv_rows.h"
 #include "engine/data/parts.h"
 
 namespace loom {
@@ -108,6 +110,42 @@ LineSplit splitLines(const TablePass& pass, const std::vector<Json>& steps, cons
     (held[static_cast<std::size_t>(row - begin)] ? split.heldOut : split.training)[line] = true;
   }
   return split;
+}
+
+std::vector<std::int64_t> rowsOfPart(const TablePass& pass, const std::vector<Json>& steps, const RowChoice& rows) {
+  const LineSplit split = splitLines(pass, steps, rows);
+  const std::vector<bool>& part = rows.holdOut && rows.holdOut->held ? split.heldOut : split.training;
+  std::vector<std::int64_t> found;
+  CsvBlockReader reader(pass.csv, std::size_t{1} << 20, pass.format);
+  CsvBlock block;
+  std::string scratch;
+  std::int64_t row = 0;
+  for (bool first = true; reader.next(block); first = false) {
+    std::size_t offset = 0;
+    std::int64_t line = block.line, lines = 0;
+    if (first) headerOf(block, pass.format, offset, lines, [](Fault) {});
+    line += lines;
+    const char* p = block.buffer.data() + offset;
+    const char* const end = block.buffer.data() + block.size;
+    while (p < end) {
+      if (const char* blank = skipBlankLine(p, end)) {
+        p = blank;
+        ++line;
+        continue;
+      }
+      const auto here = static_cast<std::size_t>(line);
+      for (bool last = false; !last;) {
+        const CsvCell cell = takeCell(p, end, scratch, pass.format.separator);
+        last = cell.last;
+        line += cell.lines;
+      }
+      if (here < part.size() && part[here]) found.push_back(row);
+      ++row;
+    }
+    if (pass.progress && !pass.progress(block.end, reader.fileSize()))
+      throwError(ErrorCode::stopped, "stopped while the rows of {} were counted", pass.csv.filename().string());
+  }
+  return found;
 }
 
 }  // namespace loom

@@ -14,4 +14,8 @@ struct LineSplit {
 // Throws Error(badProject) where a column of the choice is not there or holds no classes.
 LineSplit splitLines(const TablePass& pass, const std::vector<Json>& steps, const RowChoice& rows);
 
+// The rows of the file that the choice means, counted from 0 as analyseTable() counts them: those that are no data
+// count too and are in no part. Ascending. Throws as splitLines() does.
+std::vector<std::int64_t> rowsOfPart(const TablePass& pass, const std::vector<Json>& steps, const RowChoice& rows);
+
 }  // namespace loom

@@ -10,7 +10,7 @@ namespace loom {
 namespace {
 
 bool isMedia(const ColumnFacts& column) {
-  return column.type == ColumnType::picture || column.type == ColumnType::sound;
+  return column.type == ColumnType::picture || column.type == ColumnType::sound || column.type == ColumnType::matrix;
 }
 
 bool isIgnored(const ColumnFacts& column) {
@@ -31,7 +31,7 @@ TargetChoice choiceOf(const ColumnFacts& column) {
   TargetChoice choice{.column = column.name, .why = {}};
   if (isMedia(column)) {
     choice.kind = TargetKind::picture;
-    choice.why = "pictures or sounds";
+    choice.why = "pictures, sounds or matrices";
   } else if (column.likelyClasses()) {
     choice.kind = TargetKind::classes;
     choice.classes = column.distinct;

@@ -25,7 +25,7 @@ struct TableSuggestion {
   std::string input = "x";  // the vector of all other columns; empty where there are none
   std::int64_t inputs = 0;  // how many numbers it has
   std::string output;       // the variable that is predicted
-  std::vector<std::string> pictures;  // variables that are pictures or sounds: Inputs of their own
+  std::vector<std::string> pictures;  // variables that are pictures, sounds or matrices: Inputs of their own
   std::vector<std::string> leftOut;   // "id: every row has another word"
 };
 

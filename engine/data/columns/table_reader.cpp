@@ -91,10 +91,12 @@ void countWord(const TableReading& reading, ColumnCounts& column, std::string_vi
   if (!isDate) list(column.noDateAt, row, line, text);
   const SampleEnding* const file = sampleEndingOf(text);
   const bool picture = file && file->kind == SampleFileKind::picture,
-             sound = file && file->kind == SampleFileKind::sound;
+             sound = file && file->kind == SampleFileKind::sound,
+             matrix = (file && file->kind == SampleFileKind::array) || text.ends_with(".csv");
   column.pictures += picture;
   column.sounds += sound;
-  if (picture || sound) {
+  column.matrices += matrix;
+  if (picture || sound || matrix) {
     std::string path(text);
     std::replace(path.begin(), path.end(), '\\', '/');
     struct stat status {};
@@ -197,7 +199,7 @@ void ColumnCounts::Spread::merge(const Spread& other) {
 }
 
 void ColumnCounts::clear() {
-  numbers = words = empty = markers = dates = pictures = sounds = absent = 0;
+  numbers = words = empty = markers = dates = pictures = sounds = matrices = absent = 0;
   orders = {};
   dateHasTime = false;
   whole = true;
@@ -217,6 +219,7 @@ void ColumnCounts::merge(const ColumnCounts& block, std::int64_t rowsBefore) {
   dates += block.dates;
   pictures += block.pictures;
   sounds += block.sounds;
+  matrices += block.matrices;
   absent += block.absent;
   for (std::size_t i = 0; i < 3; ++i) orders[i] += block.orders[i];
   dateHasTime |= block.dateHasTime;

@@ -12,9 +12,10 @@ namespace loom {
 
 // One column of a block, or of all blocks so far. Which of it counts depends on the type, known at the end.
 struct ColumnCounts {
-  std::int64_t numbers = 0, words = 0, empty = 0, markers = 0;   // markers: NA, null, ? ... among them no empty cells
-  std::int64_t dates = 0, pictures = 0, sounds = 0, absent = 0;  // of the words; absent: files that are not there
-  std::array<std::int64_t, 3> orders{};                          // dates that read so: year, day, month first
+  std::int64_t numbers = 0, words = 0, empty = 0, markers = 0;     // markers: NA, null, ? ... among them no empty cells
+  std::int64_t dates = 0, pictures = 0, sounds = 0, matrices = 0;  // of the words
+  std::int64_t absent = 0;                                         // files that are not there
+  std::array<std::int64_t, 3> orders{};                            // dates that read so: year, day, month first
   bool dateHasTime = false, whole = true;
   std::vector<double> values, seconds;  // of a block, cleared when they were counted
   struct Spread {

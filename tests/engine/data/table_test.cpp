@@ -3,6 +3,7 @@
 
 #include "engine/data/columns/findings.h"
 #include "engine/data/columns/preview.h"
+#include "engine/data/columns/row_split.h"
 #include "engine/data/columns/suggestion.h"
 #include "engine/data/dataset.h"
 #include "tests/engine/data/data_files.h"
@@ -163,6 +164,30 @@ TEST_F(Tables, BeforeAndAfterAreShownOfTheSample) {
   const TablePreview wrong =
       previewTable(*facts.sample, facts.format, {{{"step", "Standardise"}, {"variable", "town"}}});
   EXPECT_THAT(wrong.faults, Not(IsEmpty()));
+}
+
+// What a page shows of a part are rows of the file, whatever blank lines and rows that are no data do to their lines.
+TEST_F(Tables, RowsOfAPartAreCountedAsTheFileHasThem) {
+  const auto csv = folder.write("t.csv", "x,y\n0,a\n\n1,b\nnote\n2,c\n\"3\",\"d\ne\"\n4,f\n");
+  const TableFacts facts = analyseTable(csv);
+  const std::vector<Json> steps = {{{"step", "SkipRows"}, {"lines", {5}}}};
+  const RowChoice last{.holdOut = HoldOut{.share = 0.4, .held = true, .shuffled = false}};
+  const auto held = rowsOfPart({csv, facts.format, 0, {}}, steps, last);
+  EXPECT_THAT(held, ElementsAre(4, 5));  // with the quoted line break, and the row behind it
+  RowChoice rest = last;
+  rest.holdOut->held = false;
+  EXPECT_THAT(rowsOfPart({csv, facts.format, 0, {}}, steps, rest), ElementsAre(0, 1, 3));
+  EXPECT_EQ(readTableRows(csv, facts, held[1], 1).cells[0][0], "4");
+}
+
+TEST_F(Tables, FilesOfNumbersAreNoWords) {
+  folder.write("a.npy", "x");
+  const TableFacts facts = analyseTable(folder.write("t.csv", "x,y\na.npy,1\nb.npy,2\na.npy,3\n"));
+  EXPECT_EQ(facts.find("x")->type, ColumnType::matrix);
+  EXPECT_EQ(facts.find("x")->unreadable, 1);
+  const auto findings = tableFindings(facts);
+  EXPECT_EQ(find(findings, FindingKind::text), nullptr);
+  EXPECT_EQ(find(findings, FindingKind::unreadable)->title, "x: 1 not there");
 }
 
 }  // namespace

@@ -1,0 +1,275 @@
+#include "app/pages/data/data_findings.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "app/pages/data/step_words.h"
+#include "engine/data/columns/column_step.h"
+#include "engine/data/prepare_step.h"
+#include "widgets/controls/text.h"
+
+namespace loom {
+namespace {
+
+using Kind = ShownFinding::Kind;
+
+struct DataFindings {
+  Q_DECLARE_TR_FUNCTIONS(DataFindings)
+};
+QString q(const std::string& text) {
+  return QString::fromStdString(text);
+}
+std::string nameOf(const std::string& header) {
+  return header.substr(0, header.find(':'));
+}
+
+Kind kindOf(FaultSeverity severity) {
+  return severity == FaultSeverity::error     ? Kind::error
+         : severity == FaultSeverity::warning ? Kind::warning
+                                              : Kind::info;
+}
+
+// What the report of the rows says beside the findings of the columns.
+bool isOfRows(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::unreadable:
+    case FaultKind::indexGap:
+    case FaultKind::brokenFile:
+    case FaultKind::mixedShapes:
+    case FaultKind::mixedKinds:
+    case FaultKind::label:
+    case FaultKind::duplicate:
+    case FaultKind::sharedSample:
+    case FaultKind::imbalance:
+    case FaultKind::loneClass:
+      return true;
+    default:
+      return false;
+  }
+}
+
+class AllFindings {
+ public:
+  explicit AllFindings(const FindingsRequest& request) : m_request(request) {
+    for (const Json& step : columnStepsOf(request.context.prepare)) {
+      const Entry& entry = findColumnStep(step)->entry;
+      try {
+        const Values values(entry, step);
+        if (entry.id == "SkipRows") {
+          for (const std::int64_t line : values.integers("lines")) m_skipped.insert(line);
+        } else {
+          for (const std::string& name : values.texts("variable")) m_steps.emplace(entry.id, name);
+        }
+      } catch (const std::exception&) {
+        // A step that is written wrongly does nothing; the project says so.
+      }
+    }
+  }
+
+  std::vector<DataFinding> run() {
+    if (m_request.facts)
+      for (const TableFinding& each : tableFindings(*m_request.facts, m_request.context)) addOfTable(each);
+    for (const Fault& each : m_request.partFaults) addFaults({each});
+    if (m_request.report) addReport(*m_request.report);
+    const bool broken = std::any_of(m_found.begin(), m_found.end(),
+                                    [](const DataFinding& each) { return each.shown.kind == Kind::error; });
+    if (m_request.error && !broken)
+      add({.kind = Kind::error,
+           .title = DataFindings::tr("It cannot be trained on yet"),
+           .place = {},
+           .detail = QString::fromUtf8(m_request.error->what()),
+           .column = {},
+           .actions = {}},
+          {});
+    std::stable_sort(m_found.begin(), m_found.end(),
+                     [](const DataFinding& a, const DataFinding& b) { return a.shown.kind < b.shown.kind; });
+    addFine();
+    return std::move(m_found);
+  }
+
+ private:
+  void add(ShownFinding shown, std::vector<TableRemedy> remedies, bool aboutFile = true) {
+    // Lines of one file mean nothing in another.
+    if (!m_request.ownSteps)
+      std::erase_if(remedies, [](const TableRemedy& each) {
+        return std::any_of(each.steps.begin(), each.steps.end(),
+                           [](const Json& step) { return step.contains("lines"); });
+      });
+    m_found.push_back({std::move(shown), std::move(remedies), aboutFile});
+  }
+
+  void addOfTable(const TableFinding& found) {
+    ShownFinding shown{.kind = kindOf(found.severity),
+                       .title = q(found.title),
+                       .place = {},
+                       .detail = q(found.detail),
+                       .column = found.columns.empty() ? QString() : q(found.columns.front()),
+                       .actions = {}};
+    if (!found.places.empty()) {
+      shown.row = found.places.front().row;
+      shown.line = found.places.front().line;
+    }
+    const bool project = found.kind == FindingKind::noValidation;
+    if (found.columns.size() > 2)
+      shown.place = counted(static_cast<qint64>(found.columns.size()), DataFindings::tr("columns"));
+    else if (shown.line > 0)
+      shown.place = DataFindings::tr("line %L1").arg(shown.line);
+    else if (!found.columns.empty())
+      shown.place = columnPlace(found.columns.front());
+    m_constant |= found.kind == FindingKind::constant;
+    add(std::move(shown), found.remedies, !project);
+  }
+
+  QString columnPlace(const std::string& name) const {
+    for (std::size_t c = 0; m_request.facts && c < m_request.facts->columns.size(); ++c)
+      if (m_request.facts->columns[c].name == name) return DataFindings::tr("column %L1").arg(c + 1);
+    return {};
+  }
+
+  bool has(const char* step, const std::string& column) const { return m_steps.contains({step, column}); }
+
+  // Whether a step makes what differs equal.
+  bool isMended(const Fault& fault) const {
+    const std::string column = nameOf(fault.column);
+    if (has("LeaveOut", column)) return true;
+    if (fault.kind == FaultKind::label) return has("Encode", column);
+    if (fault.kind != FaultKind::mixedShapes || !fault.step.is_object()) return false;
+    const std::string wanted = fault.step.value("step", "");
+    const std::set<std::string> mending = wanted == "Colours" ? std::set<std::string>{"Colours"}
+                                          : wanted == "Resize"
+                                              ? std::set<std::string>{"Resize", "RandomResizedCrop", "Crop"}
+                                              : std::set<std::string>{"Pad", "Crop"};
+    return std::any_of(m_request.context.prepare.begin(), m_request.context.prepare.end(), [&](const Json& step) {
+      const PrepareStep* const kind = sampleStep(step);
+      if (!kind || !mending.contains(kind->entry.id)) return false;
+      const auto named = step.find("variable");
+      if (named == step.end() || named->empty()) return true;
+      return *named == column || (named->is_array() && std::find(named->begin(), named->end(), column) != named->end());
+    });
+  }
+
+  void addReport(const CheckReport& report) {
+    std::map<std::tuple<FaultKind, FaultSeverity, std::string>, std::vector<Fault>> groups;
+    for (const Fault& fault : report.faults)
+      if (isOfRows(fault.kind) && !m_skipped.contains(fault.line) && !isMended(fault))
+        groups[{fault.kind, fault.severity, fault.column + (fault.line > 1 ? std::string() : "\n" + fault.found)}]
+            .push_back(fault);
+    for (const auto& [key, faults] : groups) addFaults(faults);
+  }
+
+  // Of one kind, column and severity.
+  void addFaults(const std::vector<Fault>& faults) {
+    const Fault& first = faults.front();
+    const QString column = q(nameOf(first.column));
+    const auto count = static_cast<qint64>(faults.size());
+    const bool rows = first.line > 1;
+    ShownFinding shown{.kind = kindOf(first.severity),
+                       .title = {},
+                       .place = rows ? DataFindings::tr("line %L1").arg(first.line) : columnPlace(column.toStdString()),
+                       .detail = {},
+                       .column = column,
+                       .line = rows ? first.line : 0,
+                       .actions = {}};
+    std::vector<TableRemedy> remedies;
+    switch (first.kind) {
+      case FaultKind::brokenFile:
+        shown.title = DataFindings::tr("%1: %L2 cannot be read").arg(column).arg(count);
+        break;
+      case FaultKind::label:
+        shown.title = DataFindings::tr("%1: %L2 are no classes").arg(column).arg(count);
+        break;
+      case FaultKind::duplicate:
+        shown.title =
+            first.severity == FaultSeverity::warning && first.found.find("another target") != std::string::npos
+                ? DataFindings::tr("%1 stand twice, with another target").arg(counted(count, DataFindings::tr("rows")))
+                : DataFindings::tr("%1 stand twice").arg(counted(count, DataFindings::tr("rows")));
+        break;
+      case FaultKind::sharedSample:
+        shown.title = DataFindings::tr("%1 stand in the other set too").arg(counted(count, DataFindings::tr("rows")));
+        break;
+      case FaultKind::mixedShapes:
+        shown.title = DataFindings::tr("%1: of several sizes").arg(column);
+        // Without a step they cannot be trained on.
+        if (first.severity == FaultSeverity::warning) shown.kind = Kind::error;
+        break;
+      case FaultKind::mixedKinds:
+        shown.title = DataFindings::tr("%1: of several kinds").arg(column);
+        break;
+      case FaultKind::imbalance:
+        shown.title = DataFindings::tr("%1: unlike classes").arg(column);
+        break;
+      case FaultKind::loneClass:
+        shown.title = DataFindings::tr("Classes of one part alone");
+        shown.place = DataFindings::tr("both parts");
+        remedies.push_back({.label = DataFindings::tr("Split anew…").toStdString(), .steps = {}, .split = true});
+        break;
+      default:
+        shown.title = column.isEmpty() ? DataFindings::tr("The whole file") : column;
+    }
+    const QString sentence =
+        first.wanted.empty() ? q(first.found) : DataFindings::tr("%1, but %2").arg(q(first.found), q(first.wanted));
+    shown.detail = (rows ? DataFindings::tr("Line %L1: ").arg(first.line) : QString()) + sentence + '.';
+    if (!rows && !sentence.isEmpty()) shown.detail[0] = shown.detail[0].toUpper();
+    const bool skippable = first.kind == FaultKind::brokenFile || first.kind == FaultKind::label ||
+                           first.kind == FaultKind::duplicate || first.kind == FaultKind::sharedSample;
+    if (first.step.is_object()) {
+      remedies.push_back({.label = stepWords(first.step).toStdString(), .steps = {first.step}});
+      if (const std::string step = first.step.value("step", ""); step == "Resize") {
+        Json crop = {{"step", "RandomResizedCrop"}, {"size", first.step.at("size")}};
+        if (first.step.contains("variable")) crop["variable"] = first.step["variable"];
+        remedies.push_back({.label = DataFindings::tr("Random crops of that size").toStdString(), .steps = {crop}});
+      }
+    } else if (rows && skippable) {
+      Json lines = Json::array();
+      for (const Fault& each : faults) lines.push_back(each.line);
+      remedies.push_back({.label = count == 1 ? DataFindings::tr("Skip the row").toStdString()
+                                              : DataFindings::tr("Skip %L1 rows").arg(count).toStdString(),
+                          .steps = {{{"step", "SkipRows"}, {"lines", lines}}}});
+    }
+    if (remedies.empty() && !first.remedy.empty()) {
+      QString advice = q(first.remedy);
+      advice[0] = advice[0].toUpper();
+      shown.detail += ' ' + advice + '.';
+    }
+    if (skippable && first.severity != FaultSeverity::error)
+      remedies.push_back({.label = DataFindings::tr("Keep").toStdString(), .steps = {}});
+    add(std::move(shown), std::move(remedies));
+  }
+
+  void addFine() {
+    const auto fine = [this](const QString& words) {
+      add({.kind = Kind::fine, .title = words, .place = {}, .detail = {}, .column = {}, .actions = {}}, {});
+    };
+    if (!m_request.facts || !m_request.facts->whole || m_request.facts->rows == 0) return;
+    const bool twice = !m_request.report || m_request.report->count(FaultKind::duplicate) > 0;
+    if (!twice && !m_constant)
+      fine(DataFindings::tr("No row stands twice, no constant column"));
+    else if (!twice)
+      fine(DataFindings::tr("No row stands twice"));
+    else if (!m_constant)
+      fine(DataFindings::tr("No constant column"));
+    std::int64_t filled = 0, scaled = 0;
+    for (const ColumnFacts& column : m_request.facts->columns) {
+      if (has("Fill", column.name)) filled += column.missing;
+      scaled += has("Standardise", column.name) || has("RobustScale", column.name);
+    }
+    if (filled > 0) fine(DataFindings::tr("%1 are filled").arg(counted(filled, DataFindings::tr("missing cells"))));
+    if (scaled > 0) fine(DataFindings::tr("%1 have one scale").arg(counted(scaled, DataFindings::tr("columns"))));
+  }
+
+  const FindingsRequest& m_request;
+  std::set<std::pair<std::string, std::string>> m_steps;  // kind, column
+  std::set<std::int64_t> m_skipped;
+  bool m_constant = false;
+  std::vector<DataFinding> m_found;
+};
+
+}  // namespace
+
+std::vector<DataFinding> dataFindings(const FindingsRequest& request) {
+  return AllFindings(request).run();
+}
+
+}  // namespace loom
