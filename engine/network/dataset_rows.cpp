@@ -62,6 +62,18 @@ std::shared_ptr<const Dataset> rowsOf(const DatasetSpec& spec, std::shared_ptr<c
   return selectPart(std::move(whole), *choice.holdOut);
 }
 
+std::vector<Json> measuredSteps(const DatasetSpec& spec, const std::filesystem::path& csv,
+                                const std::vector<Json>& prepare, const std::function<bool()>& goesOn) {
+  const OpenOptions options = openingOf(spec, columnStepsOf(prepare));
+  if (!needsResolving(options.prepare)) return options.prepare;
+  return resolveColumns({.csv = csv,
+                         .format = recogniseCsv(csv, options.format),
+                         .steps = options.prepare,
+                         .rows = options.rows,
+                         .progress = [&](std::int64_t, std::int64_t) { return !goesOn || goesOn(); }})
+      .steps;
+}
+
 std::vector<Json> prepareOf(const Project& project, const DatasetSpec& spec) {
   if (spec.ownPrepare || project.training.updates.empty()) return spec.prepare;
   const DatasetSpec* trained = project.dataset(project.training.updates.front().dataset);

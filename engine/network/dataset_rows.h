@@ -2,6 +2,7 @@
 // Which rows of its CSV a dataset of the project uses: first_row and rows, then the part that is held out or the rest;
 // and where that CSV comes from.
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,11 @@ std::shared_ptr<const Dataset> openRows(const DatasetSpec& spec, const std::file
                                         const std::vector<Json>& prepare, const OpenOptions& options = {});
 // The second half of it. Throws Error(badProject).
 std::shared_ptr<const Dataset> rowsOf(const DatasetSpec& spec, std::shared_ptr<const Dataset> whole);
+// The column steps of `prepare` with all that they measure measured, on the rows that `spec` says, without what is held
+// out; as they are where there is nothing to measure. Reads the CSV: `goesOn` is asked now and then, false cancels
+// (Error stopped). Throws Error(badProject, badData).
+std::vector<Json> measuredSteps(const DatasetSpec& spec, const std::filesystem::path& csv,
+                                const std::vector<Json>& prepare, const std::function<bool()>& goesOn = {});
 // The steps of a dataset: its own, or those of the first one that is trained on, which measures what is to be measured.
 // Lines that steps leave out are those of one file alone.
 std::vector<Json> prepareOf(const Project& project, const DatasetSpec& spec);

@@ -8,7 +8,9 @@
 #include "engine/data/columns/column_step.h"
 #include "engine/data/loader.h"
 #include "engine/network/batch_stages.h"
+#include "engine/network/dataset_rows.h"
 #include "engine/network/drawing_check.h"
+#include "engine/network/label_steps.h"
 #include "engine/network/lone_statistics.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
@@ -160,8 +162,12 @@ class ProjectChecker {
     const Network* network = training.validationNetwork.empty()
                                  ? m_project.network(evaluated)
                                  : checkNetworkName(path + ".validation_network", evaluated);
-    if (!training.validation.empty() && checkDatasetName(path + ".validation", training.validation) && network)
+    const DatasetSpec* validation =
+        training.validation.empty() ? nullptr : checkDatasetName(path + ".validation", training.validation);
+    if (validation && network) {
       checkColumnsOf(*network, training.validation);
+      checkLabelsOf(m_drawings.flat(*network), *validation);
+    }
     if (network) checkMonitor(path, *network);
   }
 
@@ -197,7 +203,20 @@ class ProjectChecker {
                                  clipped(network->name)),
            .remedy = m_drawings.lossRemedy(*network)});
     if (datasetInputs(flat).empty()) return;  // noise alone needs no dataset
-    if (checkDatasetName(path + ".dataset", update.dataset)) checkColumnsOf(*network, update.dataset);
+    const DatasetSpec* dataset = checkDatasetName(path + ".dataset", update.dataset);
+    if (!dataset) return;
+    checkColumnsOf(*network, update.dataset);
+    checkLabelsOf(flat, *dataset);
+  }
+
+  void checkLabelsOf(const Network& flat, const DatasetSpec& dataset) {
+    const bool own = dataset.ownPrepare || !m_project.dataset(m_project.training.updates.front().dataset);
+    const std::string owner = own ? dataset.name : m_project.training.updates.front().dataset;
+    for (Problem& problem : scaledLabels(flat, owner, prepareOf(m_project, dataset))) {
+      const bool told = std::any_of(m_problems.begin(), m_problems.end(),
+                                    [&](const Problem& other) { return other.message == problem.message; });
+      if (!told) m_problems.push_back(std::move(problem));
+    }
   }
 
   // A pattern that matches no weight is a slip: the update would train nothing, or decay what it should not.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/network/project.h"
 
 namespace loom {
 namespace {
@@ -54,6 +55,11 @@ void applyOne(Json& project, const std::string& setting) {
     if (!place->is_object() && !place->is_null())
       throwError(ErrorCode::badArgument, "'{}': '{}' stands in {}, which is no object", setting, path[i],
                  place->dump());
+    // A project that names none has the default one, of which the key is then a field.
+    if (!last && path[i + 1] != "name" && path[0] == "training" && !place->contains(path[i])) {
+      if (path[i] == "optimizer") (*place)[path[i]] = defaultUpdate().optimizer;
+      if (path[i] == "schedule") (*place)[path[i]] = defaultUpdate().schedule;
+    }
     if (last && value.is_null())
       place->erase(path[i]);
     else if (last)

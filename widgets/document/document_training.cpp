@@ -210,6 +210,11 @@ Outcome ProjectDocument::setPath(const std::string& path, const Json& value) {
   if (parts.front() == "datasets" && parts.size() == 3) {
     const DatasetSpec* found = m_project.dataset(parts[1]);
     if (found == nullptr) return unknown;
+    if (parts[2] == "prepare") {
+      if (!value.is_array() && !value.is_null()) return unknown;
+      setPrepare(parts[1], value.is_null() ? std::vector<Json>() : value.get<std::vector<Json>>());
+      return Outcome::done();
+    }
     DatasetSpec changed = *found;
     if (parts[2] == "csv")
       changed.csv = value.is_string() ? value.get<std::string>() : std::string();

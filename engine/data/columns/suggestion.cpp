@@ -45,11 +45,6 @@ TargetChoice choiceOf(const ColumnFacts& column) {
   return choice;
 }
 
-bool canBeTarget(const ColumnFacts& column) {
-  return !isIgnored(column) && column.type != ColumnType::empty && column.type != ColumnType::date &&
-         column.type != ColumnType::text;
-}
-
 std::vector<TargetChoice> targetsOf(const TableFacts& facts) {
   std::vector<const ColumnFacts*> columns;
   for (const ColumnFacts& column : facts.columns)
@@ -78,12 +73,21 @@ Json step(const char* name, const Json& variable, Json more = Json::object()) {
 
 }  // namespace
 
+bool canBeTarget(const ColumnFacts& column) {
+  return !isIgnored(column) && column.type != ColumnType::empty && column.type != ColumnType::date &&
+         column.type != ColumnType::text;
+}
+
+TargetChoice targetChoice(const ColumnFacts& column) {
+  return choiceOf(column);
+}
+
 std::string_view toString(TargetKind kind) {
   constexpr std::string_view names[] = {"classes", "number", "picture"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-TableSuggestion suggestTable(const TableFacts& facts, const std::string& target) {
+TableSuggestion suggestTable(const TableFacts& facts, const std::string& target, std::optional<TargetKind> as) {
   TableSuggestion suggestion;
   suggestion.targets = targetsOf(facts);
   const ColumnFacts* predicted = target.empty()
@@ -94,6 +98,11 @@ TableSuggestion suggestTable(const TableFacts& facts, const std::string& target)
                target.empty() ? "no column of the table can be predicted: numbers or classes are needed"
                               : fmt::format("the table has no column '{}'", target));
   suggestion.target = choiceOf(*predicted);
+  if (as && suggestion.target.kind != *as && predicted->type == ColumnType::number && predicted->likelyClasses()) {
+    suggestion.target.kind = *as;
+    suggestion.target.classes = 0;
+    suggestion.target.why = fmt::format("{} different numbers", predicted->distinct);
+  }
   suggestion.output = predicted->name;
   std::vector<std::string> left, filled, words, wordsFilled, dates, timed, scaled, joined;
   for (const ColumnFacts& column : facts.columns) {
@@ -105,6 +114,10 @@ TableSuggestion suggestTable(const TableFacts& facts, const std::string& target)
       left.push_back(column.name);
       suggestion.leftOut.push_back(column.name + ": nearly every row has another " +
                                    (column.type == ColumnType::text ? "text" : "number"));
+    } else if (column.type == ColumnType::classes && column.histogram.empty() && column.distinct > kMostWordColumns) {
+      left.push_back(column.name);
+      suggestion.leftOut.push_back(
+          fmt::format("{}: {} different words, and each would be a column", column.name, column.distinct));
     } else if (isMedia(column)) {
       suggestion.pictures.push_back(column.name);
     } else {

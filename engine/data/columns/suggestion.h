@@ -1,5 +1,6 @@
 #pragma once
 // How a stranger's table could be trained: what to predict, what it is, and the steps that make numbers of all columns.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,18 @@ struct TableSuggestion {
   std::vector<std::string> leftOut;   // "id: every row has another word"
 };
 
-// `target` empty: the likeliest. Rows without a target are skipped, holes filled, words encoded, dates parted, numbers
-// (a number target too) standardised, and all joined into `input`.
-TableSuggestion suggestTable(const TableFacts& facts, const std::string& target = {});
+// Words of a column that become numbers of a vector each; a column of more is left out.
+inline constexpr std::int64_t kMostWordColumns = 300;
+
+// Whether the column can be predicted: numbers, classes, pictures or sounds; not what is empty, a date, or a text of
+// its own in every row.
+bool canBeTarget(const ColumnFacts& column);
+TargetChoice targetChoice(const ColumnFacts& column);
+
+// `target` empty: the likeliest. `as`: how whole numbers of few values are meant, which can be both; empty: as classes.
+// Rows without a target are skipped, holes filled, words encoded, dates parted, numbers (a number target too)
+// standardised, and all joined into `input`. Throws Error(badArgument) where the table has no such column.
+TableSuggestion suggestTable(const TableFacts& facts, const std::string& target = {},
+                             std::optional<TargetKind> as = {});
 
 }  // namespace loom
