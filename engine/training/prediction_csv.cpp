@@ -28,6 +28,14 @@ void writeNpy(const std::filesystem::path& path, const Shape& shape, std::span<c
   });
 }
 
+// As a cell: in quotes where it would be read as something else.
+std::string asCell(const std::string& word, char separator) {
+  if (word.find_first_of(std::string("\"\r\n") + separator) == std::string::npos) return word;
+  std::string cell = "\"";
+  for (const char c : word) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return cell + "\"";
+}
+
 }  // namespace
 
 // The text of one record after another as UTF-8, as it stands in the file.
@@ -67,6 +75,12 @@ class PredictionCsv::Records {
   const char* m_at = nullptr;
 };
 
+bool hasWord(const PredictedOutput& output) {
+  const std::int64_t values = output.shape.elements();
+  return !output.classes.empty() && !goesIntoFiles(output.shape) &&
+         (output.kind == OutputKind::classes || (output.kind == OutputKind::chance && values == 1));
+}
+
 bool goesIntoFiles(const Shape& shape) {
   return shape.rank() > 1 || shape.elements() > kMostColumns;
 }
@@ -79,6 +93,7 @@ std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& ou
       columns.push_back(output.name);
     else
       for (std::int64_t i = 0; i < values; ++i) columns.push_back(fmt::format("{}__{}", output.name, i));
+    if (hasWord(output)) columns.push_back(output.name + kWordColumn);
   }
   return columns;
 }
@@ -111,6 +126,9 @@ void PredictionCsv::row(const Append& append, std::span<const std::span<const fl
       text += m_records->separator() + (m_files.filename() / name).string();
     } else {
       for (const float value : values[i]) text += m_records->separator() + m_records->number(value);
+      if (hasWord(output))
+        text += m_records->separator() +
+                asCell(classShares(output, {values[i].begin(), values[i].end()}).front().name, m_records->separator());
     }
   }
   text += "\n";

@@ -13,7 +13,11 @@ namespace loom {
 
 // Of more than one axis, or of more values than a row has room for: each sample's goes into a file of its own.
 bool goesIntoFiles(const Shape& shape);
-// "y'", or "y'__0", "y'__1", ... of every output.
+// Behind an output's name: the column of the word of the likeliest class.
+inline constexpr const char* kWordColumn = "_class";
+// Whether the likeliest class of a row has a word, and a column of its own for it.
+bool hasWord(const PredictedOutput& output);
+// "y'", or "y'__0", "y'__1", ... of every output, and "y'_class" where classes have words.
 std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& outputs);
 
 class PredictionCsv {
