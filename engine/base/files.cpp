@@ -15,9 +15,13 @@ namespace {
 
 class Descriptor {
  public:
-  Descriptor(const std::filesystem::path& path, int flags, std::string_view doing) : m_path(path) {
+  Descriptor(const std::filesystem::path& path, int flags, std::string_view doing)
+      : Descriptor(path, flags, doing, path) {}
+  // `told`: the file that is spoken of where something is wrong.
+  Descriptor(const std::filesystem::path& path, int flags, std::string_view doing, const std::filesystem::path& told)
+      : m_path(told) {
     m_number = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
-    if (m_number < 0) throwErrno(errno, doing, path);
+    if (m_number < 0) throwErrno(errno, doing, told);
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -103,7 +107,11 @@ void writeFileAtomically(const std::filesystem::path& path, const std::function<
   std::filesystem::path temporary = path;
   temporary += ".partial-" + std::to_string(::getpid());
   try {
-    Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, "write");
+    std::error_code none;
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    if (!std::filesystem::exists(folder, none))
+      throwError(ErrorCode::missingFile, "cannot write {}: there is no folder {}", path.string(), folder.string());
+    Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, "write", path);
     write([&file](const void* data, std::size_t bytes) { file.write(data, bytes); });
     file.sync();
     file.close();

@@ -1,4 +1,5 @@
 // ProjectDocument: its file, what other programs do to it, and what a crash leaves.
+#include <QFile>
 #include <QFileInfo>
 #include <QSignalBlocker>
 #include <algorithm>
@@ -179,8 +180,34 @@ Outcome ProjectDocument::saveAs(const QString& wanted) {
   return Outcome::done();
 }
 
+Outcome ProjectDocument::renameFile(const QString& name) {
+  if (m_path.isEmpty()) return Outcome::refused(tr("This project has no file yet: choose where to save it"));
+  const QString path = folder() + '/' + name + QStringLiteral(".loom");
+  if (path == m_path) return Outcome::done();
+  if (QFileInfo::exists(path))
+    return Outcome::refused(tr("There is a %1 in this folder already").arg(QFileInfo(path).fileName()));
+  QFile file(m_path);
+  if (!file.rename(path))
+    return Outcome::refused(tr("%1 cannot be renamed: %2").arg(QFileInfo(m_path).fileName(), file.errorString()));
+  m_recovery.discard();
+  m_path = path;
+  m_name = name;
+  m_recovery.attach(m_path, m_name);
+  if (isModified()) m_autosave.start();
+  watchFile();
+  Q_EMIT pathChanged();
+  Q_EMIT saveStateChanged();
+  return Outcome::done();
+}
+
 Outcome ProjectDocument::write(const QString& path) {
   setSaveState(SaveState::saving);
+  m_missingFolder.clear();
+  if (const QString into = QFileInfo(path).absolutePath(); !QFileInfo::exists(into)) {
+    m_missingFolder = into;
+    setSaveState(SaveState::failed, tr("the folder %1 is not there").arg(into));
+    return Outcome::refused(m_saveProblem);
+  }
   try {
     const std::string now = projectText(m_project, QFileInfo(path).absolutePath(), m_diskText, folder());
     // What could not be read is not in memory: the original is kept before it is written over.
@@ -257,6 +284,11 @@ void ProjectDocument::discardRecovery() {
   if (!isModified()) return;
   const QSignalBlocker quiet(&m_stack);
   m_stack.setClean();  // closing writes no other
+}
+
+void ProjectDocument::restoreRecovery(const Recovered& recovered) {
+  m_recovery.restore(recovered);
+  if (const auto time = recoverable()) Q_EMIT recoveryOffered(*time);
 }
 
 void ProjectDocument::writeRecovery() {

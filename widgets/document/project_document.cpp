@@ -73,7 +73,7 @@ QString ProjectDocument::saveStateText() const {
     case SaveState::recovered:
       return tr("Recovered %1").arg(m_recoveredAt);
     case SaveState::failed:
-      return tr("Cannot save: %1").arg(m_saveProblem);
+      return tr("Cannot save");
   }
   return {};
 }

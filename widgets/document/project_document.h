@@ -67,13 +67,17 @@ class ProjectDocument : public QObject {
   enum class Overwrite { refuse, allow };
   Outcome save(Overwrite foreignChanges = Overwrite::refuse);
   Outcome saveAs(const QString& path);
+  // The file itself, beside where it stands; `name` without its ending. Changes that were not saved stay so.
+  Outcome renameFile(const QString& name);
   QString path() const { return m_path; }  // empty = never saved
   QString folder() const;                  // what relative paths start from
   QString name() const { return m_name; }  // without folder and ending
   bool isModified() const { return !m_stack.isClean(); }
   SaveState saveState() const { return m_saveState; }
   const QString& saveProblem() const { return m_saveProblem; }  // why the last save failed; empty where it did not
-  QString saveStateText() const;  // "Saved", "Edited", "Recovered 14:02", "Cannot save: no room ..."
+  // The folder that it wanted and that is not there; empty where the reason was another.
+  QString missingFolder() const { return m_saveState == SaveState::failed ? m_missingFolder : QString(); }
+  QString saveStateText() const;  // "Saved", "Edited", "Recovered 14:02", "Cannot save" (saveProblem() says why)
   const std::vector<Problem>& openProblems() const { return m_openProblems; }
   std::string text() const;  // as save() would write it
 
@@ -85,6 +89,9 @@ class ProjectDocument : public QObject {
   // gone.
   Outcome recoverUnsaved(const Orphan& orphan);
   void discardRecovery();  // also when a person closes without saving
+  // What discardRecovery() would remove, and back again: it is offered once more.
+  std::optional<Recovered> recovery() const { return m_recovery.find(); }
+  void restoreRecovery(const Recovered& recovered);
   void setAutosaveDelay(int milliseconds) { m_autosave.setInterval(milliseconds); }
 
   QUndoStack& undoStack() { return m_stack; }
@@ -241,7 +248,7 @@ class ProjectDocument : public QObject {
   Project m_project;
   ProjectIndex m_index;  // of its drawings
   QUndoStack m_stack;
-  QString m_path, m_name, m_saveProblem, m_recoveredAt;
+  QString m_path, m_name, m_saveProblem, m_missingFolder, m_recoveredAt;
   std::string m_diskText;       // what the file held when it was read or written last
   std::string m_foreignText;    // what foreignChange() was told of
   bool m_keepOriginal = false;  // the file had parts that could not be read: kept as *.bak at the first save

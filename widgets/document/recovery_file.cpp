@@ -42,6 +42,12 @@ void writeTo(const QString& beside, const QString& fallback, const std::string& 
   writeFileAtomically(toPath(fallback), text);
 }
 
+// What comes back is as old as it was.
+void setTime(const QString& name, const QDateTime& time) {
+  QFile file(name);
+  if (file.open(QIODevice::ReadWrite)) file.setFileTime(time, QFileDevice::FileModificationTime);
+}
+
 }  // namespace
 
 RecoveryFile::RecoveryFile() {
@@ -126,6 +132,16 @@ void RecoveryFile::discard() {
     if (!file.isEmpty()) QFile::remove(file);
 }
 
+void RecoveryFile::restore(const Recovered& recovered) {
+  finish();
+  try {
+    writeTo(m_beside, m_fallback, recovered.text);
+  } catch (const Error&) {
+    return;  // no room any more: there is nothing to offer
+  }
+  setTime(!m_beside.isEmpty() && QFileInfo::exists(m_beside) ? m_beside : m_fallback, recovered.time);
+}
+
 void RecoveryFile::discardSoon() {
   ++*m_newest;
   m_writer.start([files = QStringList{m_beside, m_fallback}] {
@@ -152,6 +168,15 @@ std::string RecoveryFile::read(const Orphan& orphan) {
 
 void RecoveryFile::remove(const Orphan& orphan) {
   QFile::remove(orphan.file);
+}
+
+void RecoveryFile::restore(const Orphan& orphan, const std::string& text) {
+  try {
+    writeFileAtomically(toPath(orphan.file), text);
+    setTime(orphan.file, orphan.time);
+  } catch (const Error&) {
+    // No room any more: there is nothing to offer.
+  }
 }
 
 }  // namespace loom

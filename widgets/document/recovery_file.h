@@ -41,11 +41,13 @@ class RecoveryFile {
   void write(std::function<std::string()> text, std::function<void(const QString&)> failed);
   void finish();  // waits until what was given stands
   void discard();
-  void discardSoon();  // the same, without waiting for what is being written
+  void restore(const Recovered& recovered);  // what find() had answered before it was discarded
+  void discardSoon();                        // the same, without waiting for what is being written
   // Projects that were never saved when the program ended without a word.
   static std::vector<Orphan> orphans();
   static std::string read(const Orphan& orphan);
   static void remove(const Orphan& orphan);
+  static void restore(const Orphan& orphan, const std::string& text);
   bool openElsewhere() const { return m_openElsewhere; }
 
  private:

@@ -160,7 +160,9 @@ void RecoveryTest::aFailedSaveSaysWhyAndKeepsTheFile() {
   document.setField("main", "conv", "channels", 9);
   const Outcome outcome = document.saveAs(m_folder->filePath("no/such/folder/net.loom"));
   QVERIFY(!outcome);
-  QVERIFY(document.saveStateText().startsWith("Cannot save: "));
+  QCOMPARE(document.saveStateText(), QStringLiteral("Cannot save"));
+  QVERIFY(document.saveProblem().contains("no/such/folder"));
+  QCOMPARE(document.missingFolder(), m_folder->filePath("no/such/folder"));
   QCOMPARE(document.path(), m_path);
   QVERIFY(document.isModified());
   QCOMPARE(readFile(m_path.toStdString()), std::string(drawings::kSmall));
