@@ -6,26 +6,14 @@
 #include <QGuiApplication>
 
 #include "engine/base/error.h"
-#include "engine/data/columns/analysis.h"
 #include "engine/data/columns/column_step.h"
-#include "engine/data/columns/resolve.h"
-#include "engine/data/columns/table_pass.h"
+#include "engine/data/columns/target_meaning.h"
 #include "engine/data/loader.h"
-#include "engine/data/stats.h"
 #include "engine/network/dataset_rows.h"
 #include "engine/network/flatten.h"
 #include "widgets/document/project_document.h"
 
 namespace loom {
-namespace {
-
-constexpr std::int64_t kHeadRows = 20'000;
-
-std::string howOf(const DatasetSpec& spec, const std::vector<Json>& prepare) {
-  return Json({spec.extra, columnStepsOf(prepare)}).dump();
-}
-
-}  // namespace
 
 QString datasetPath(const ProjectDocument& document, const DatasetSpec& dataset) {
   return QDir::cleanPath(QDir(document.folder()).absoluteFilePath(QString::fromStdString(dataset.csv)));
@@ -62,6 +50,51 @@ KnownColumns knownColumns(const DatasetSpec& dataset, const std::vector<Json>& p
   return known;
 }
 
+namespace {
+
+// The dataset whose file the steps are measured on.
+const DatasetSpec* ownerOfSteps(const Project& project, const DatasetSpec& dataset) {
+  if (dataset.ownPrepare || project.training.updates.empty()) return &dataset;
+  const DatasetSpec* const trained = project.dataset(project.training.updates.front().dataset);
+  return trained ? trained : &dataset;
+}
+
+// What a dataset's columns depend on beside its file; empty for a plain CSV without steps on its columns.
+QString stepsKey(const ProjectDocument& document, const DatasetSpec& dataset) {
+  const DatasetSpec& owner = *ownerOfSteps(document.project(), dataset);
+  Json key = {{"steps", columnStepsOf(prepareOf(document.project(), dataset))}};
+  if (!key["steps"].empty()) key["owner"] = {owner.csv, owner.extra};
+  for (const char* format : {"separator", "decimal", "thousands", "encoding", "header"})
+    if (dataset.extra.contains(format)) key[format] = dataset.extra[format];
+  return QString::fromStdString(key.dump());
+}
+
+struct AskedColumns {
+  DatasetSpec spec, owner;
+  QString path, ownerPath, key;
+  std::vector<Json> steps;
+  QString knownPath;
+  qint64 knownModified = 0;
+};
+
+// Steps on columns are measured first, on the training part: how many columns a word becomes is known only then.
+Schema schemaOf(const AskedColumns& asked, const std::atomic<bool>& outdated,
+                std::map<std::string, std::int64_t>& classes) {
+  OpenOptions options = openingOf(asked.spec, {});
+  if (!asked.steps.empty())
+    options.prepare = measuredSteps(asked.owner, asked.ownerPath.toStdString(), asked.steps,
+                                    [&outdated] { return !outdated.load(); });
+  const Schema schema = peekSchema(asked.path.toStdString(), options);
+  for (const Variable& variable : schema.variables)
+    if (!options.prepare.empty() && variable.kind == VariableKind::scalar)
+      if (const std::vector<TargetMeaning> meaning = meaningOf(options.prepare, variable.name);
+          meaning.size() == 1 && !meaning[0].classes.empty())
+        classes[variable.name] = static_cast<std::int64_t>(meaning[0].classes.size());
+  return schema;
+}
+
+}  // namespace
+
 KnownColumnsKeeper::KnownColumnsKeeper(ProjectDocument& document, QObject* parent)
     : QObject(parent), m_document(document) {
   m_soon.setSingleShot(true);
@@ -87,56 +120,29 @@ void KnownColumnsKeeper::learn(const std::string& dataset, const Schema& schema,
   const DatasetSpec* spec = m_document.project().dataset(dataset);
   if (!spec) return;
   const QString path = datasetPath(m_document, *spec);
-  m_known[dataset] = {path, QFileInfo(path).lastModified().toMSecsSinceEpoch(),
-                      howOf(*spec, prepareOf(m_document.project(), *spec)), schema, classes};
+  m_known[dataset] = {path, QFileInfo(path).lastModified().toMSecsSinceEpoch(), stepsKey(m_document, *spec), schema,
+                      classes};
   m_soon.start();
 }
 
-// All of it where that was made ready before; else what the first rows become, whatever cannot be done to others.
-KnownColumnsKeeper::Known KnownColumnsKeeper::peek(const QString& path, const DatasetSpec& spec,
-                                                   const std::vector<Json>& prepare) {
-  Known known{path, QFileInfo(path).lastModified().toMSecsSinceEpoch(), howOf(spec, prepare), {}, {}};
-  const std::filesystem::path csv = path.toStdString();
-  OpenOptions options = openingOf(spec, prepare);
-  const std::vector<Json> steps = columnStepsOf(prepare);
-  if (!steps.empty() && csv.extension() != ".pack") {
-    if (cacheIsFresh(csv, options)) {
-      const auto dataset = openRows(spec, csv, prepare);
-      known.schema = dataset->schema();
-      for (std::size_t v = 0; v < known.schema.variables.size(); ++v)
-        if (isLabel(known.schema.variables[v])) known.classes[known.schema.variables[v].name] = classCount(*dataset, v);
-      return known;
-    }
-    TableFacts head;
-    head.format = recogniseCsv(csv, options.format);
-    for (const std::string& name : readHeader(csv, head.format)) head.columns.push_back({.name = {}, .header = name});
-    const TableSample rows = readTableRows(csv, head, 0, kHeadRows);
-    options.prepare = resolveColumns(steps, head.format, rows.header, rows.cells, rows.lines).steps;
-    for (const Json& step : sampleStepsOf(prepare)) options.prepare.push_back(step);
-  }
-  known.schema = peekSchema(csv, options);
-  return known;
-}
-
 void KnownColumnsKeeper::refresh() {
-  struct Asked {
-    DatasetSpec spec;
-    std::vector<Json> prepare;
-    QString path;
-    QString knownPath;
-    qint64 knownModified = 0;
-    std::string knownHow;
-  };
-  std::vector<Asked> asked;
-  for (const DatasetSpec& dataset : m_document.project().datasets) {
-    const auto known = m_known.find(dataset.name);
-    const Known none, &before = known == m_known.end() ? none : known->second;
-    asked.push_back({dataset, prepareOf(m_document.project(), dataset), datasetPath(m_document, dataset), before.path,
-                     before.modified, before.how});
+  const Project& project = m_document.project();
+  std::vector<AskedColumns> asked;
+  for (const DatasetSpec& dataset : project.datasets) {
+    AskedColumns each{.spec = dataset, .path = datasetPath(m_document, dataset), .key = stepsKey(m_document, dataset)};
+    each.steps = columnStepsOf(prepareOf(project, dataset));
+    const DatasetSpec* owner = ownerOfSteps(project, dataset);
+    each.owner = *owner;
+    each.ownerPath = datasetPath(m_document, *owner);
+    if (const auto known = m_known.find(dataset.name); known != m_known.end() && known->second.key == each.key) {
+      each.knownPath = known->second.path;
+      each.knownModified = known->second.modified;
+    }
+    asked.push_back(std::move(each));
   }
   m_peek.ask([this, asked = std::move(asked)](const std::atomic<bool>& outdated) -> NewestTask::Answer {
     std::map<std::string, Known> found;  // what is new; without a path where the file is gone
-    for (const Asked& each : asked) {
+    for (const AskedColumns& each : asked) {
       if (outdated) return {};
       const QFileInfo file(each.path);
       if (!file.isFile()) {
@@ -144,20 +150,20 @@ void KnownColumnsKeeper::refresh() {
         continue;
       }
       const qint64 modified = file.lastModified().toMSecsSinceEpoch();
-      const std::string how = howOf(each.spec, each.prepare);
-      if (each.knownPath == each.path && each.knownModified == modified && each.knownHow == how) continue;
+      if (each.knownPath == each.path && each.knownModified == modified) continue;
+      Known& known = found[each.spec.name] = {each.path, modified, each.key, {}, {}};
       try {
-        found[each.spec.name] = peek(each.path, each.spec, each.prepare);
+        known.schema = schemaOf(each, outdated, known.classes);
       } catch (const Error&) {
-        // What cannot be read: the Data page lists why, and training refuses it with the line.
-        found[each.spec.name] = {each.path, modified, how, {}, {}};
+        // A CSV that cannot be read: the Data page lists why, and training refuses it with the line.
       }
     }
+    if (outdated) return {};
     return [this, found = std::move(found)] {
       for (const auto& [dataset, known] : found) {
         Known& now = m_known[dataset];
         // What a page learnt meanwhile by reading all of the same file is more than its header.
-        if (now.path != known.path || now.modified != known.modified || now.how != known.how) now = known;
+        if (now.path != known.path || now.modified != known.modified || now.key != known.key) now = known;
       }
       publish();
     };

@@ -1,7 +1,7 @@
 #pragma once
 // What the project's datasets hold behind their steps of preparation, told to the document so that the canvas and the
-// problems list know a mismatch at once: of a dataset that was opened before all of it, else from its header and first
-// rows. The main window keeps one beside the document.
+// problems list know a mismatch at once: from its header and first rows, and what its
+// steps measure on the training part. The main window keeps one beside the document.
 #include <QHash>
 #include <QObject>
 #include <QStringList>
@@ -41,13 +41,12 @@ class KnownColumnsKeeper : public QObject {
   struct Known {
     QString path;
     qint64 modified = 0;
-    std::string how;  // which rows, which steps
+    QString key;  // of the steps on its columns, and how it is read
     Schema schema;
     std::map<std::string, std::int64_t> classes;
   };
   // Headers are read beside the window's thread: a data set may lie on a disk that is slow or gone.
   void refresh();
-  static Known peek(const QString& path, const DatasetSpec& spec, const std::vector<Json>& prepare);
   void publish();
 
   ProjectDocument& m_document;

@@ -63,6 +63,11 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   setTabOrder(m_side, m_view);
   setTabOrder(m_view, m_inspector);
   m_wirePreview = std::make_unique<WirePreview>(context, *m_view, *m_inspector, *this);
+  m_dataStart = new DataStart(context, *this);
+  connect(m_dataStart, &DataStart::made, this, [this] {
+    m_view->fit();
+    m_view->setFocus(Qt::OtherFocusReason);
+  });
   makeActions();
 
   if (context.ownLayers != nullptr) m_library = new LibraryActions(context, *m_view, *m_palette, this);
@@ -271,13 +276,11 @@ void NetworkPage::keyPressEvent(QKeyEvent* event) {
 
 void NetworkPage::startFromData() {
   Q_EMIT startFromDataRequested();
-  if (m_document.knownColumns().empty()) {
+  if (m_document.project().datasets.empty()) {
     if (context().go) context().go({.page = QStringLiteral("data")});
     return;
   }
-  fillFromData(m_document, m_scene->networkName());
-  m_view->fit();
-  m_view->setFocus(Qt::OtherFocusReason);
+  m_dataStart->ask(m_scene->networkName());
 }
 
 void NetworkPage::refreshStatus() {

@@ -9,6 +9,7 @@
 namespace loom {
 
 class ArgumentChips;
+class DataStart;
 class Inspector;
 class LayerPalette;
 class LibraryActions;
@@ -77,6 +78,7 @@ class NetworkPage : public Page {
   NetworkStrip* m_strip;
   LibraryActions* m_library = nullptr;  // null where there are no layers of one's own
   std::unique_ptr<WirePreview> m_wirePreview;
+  DataStart* m_dataStart = nullptr;
   QAction* m_dim = nullptr;
   std::vector<Entry> m_units;                             // as the palette shows them
   bool m_paletteShown = true, m_inspectorShown = true;    // wide

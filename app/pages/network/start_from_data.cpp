@@ -1,101 +1,99 @@
 #include "app/pages/network/start_from_data.h"
 
-#include <algorithm>
+#include <QFileInfo>
 
-#include "engine/data/stats.h"
+#include "app/page.h"
+#include "app/pages/data/known_columns.h"
+#include "app/pages/network/target_card.h"
+#include "engine/base/error.h"
+#include "engine/network/dataset_rows.h"
+#include "widgets/controls/text.h"
 #include "widgets/document/arrange.h"
-#include "widgets/document/network_edits.h"
+#include "widgets/document/project_document.h"
+#include "widgets/document/texts.h"
 
 namespace loom {
 
-namespace {
-
-std::string targetOf(const KnownColumns& columns) {
-  std::vector<std::string> names;
-  for (const auto& [name, shape] : columns.shapes) names.push_back(name);
-  return likelyTarget(names, [&](const std::string& name) { return columns.classes.contains(name); });
-}
-
-std::string add(Network& network, const std::string& layer, const std::string& wanted, Json values) {
-  const LayerDefinition* definition = findLayer(layer);
-  Node node;
-  node.id = validId(wanted) && network.find(wanted) == nullptr ? wanted : network.freeId(*definition);
-  node.layer = definition->entry.id;
-  node.values = std::move(values);
-  network.nodes.push_back(node);
-  return node.id;
-}
-
-Endpoint output(const Network& network, const std::string& id) {
-  return {id, findLayer(network.find(id)->layer)->entry.outputs.front().key};
-}
-Endpoint input(const Network& network, const std::string& id, std::size_t index = 0) {
-  return {id, findLayer(network.find(id)->layer)->entry.inputs.at(index).key};
-}
-
-}  // namespace
-
-void fillFromData(ProjectDocument& document, const std::string& name) {
-  const auto& updates = document.project().training.updates;
-  const std::string dataset = updates.empty() ? UpdateSpec().dataset : updates.front().dataset;
-  const auto& known = document.knownColumns();
-  auto columns =
-      std::find_if(known.begin(), known.end(), [&](const KnownColumns& each) { return each.dataset == dataset; });
-  if (columns == known.end()) columns = known.begin();
-  if (columns == known.end() || columns->shapes.empty()) return;
-  const std::string target = targetOf(*columns);
-  document.edit(ProjectDocument::tr("Start from data"), [&](Project& project) {
-    Network* network = project.network(name);
-    if (network == nullptr) return;
-    const auto wire = [network](Edge edge) { network->edges.push_back(std::move(edge)); };
-    std::vector<std::string> sources;
-    for (const auto& [variable, shape] : columns->shapes) {
-      if (variable == target) continue;
-      Json values = {{"shape", shape.extents()}};
-      if (!validId(variable)) values["variable"] = variable;
-      sources.push_back(add(*network, "Input", variable, std::move(values)));
-    }
-    // Without a target the samples are to be found again: an autoencoder's loss.
-    const std::string whole = sources.empty() ? target : std::string();
-    if (!whole.empty())
-      sources.push_back(add(*network, "Input", whole, {{"shape", columns->shapes.at(whole).extents()}}));
-    const auto classes = columns->classes.find(target);
-    const Shape targetShape = target.empty() || !whole.empty()
-                                  ? columns->shapes.at(target.empty() ? columns->shapes.begin()->first : target)
-                                  : columns->shapes.at(target);
-    const bool labels = classes != columns->classes.end();
-    const std::int64_t outputs = labels ? classes->second : std::max<std::int64_t>(1, targetShape.elements());
-    const std::string linear = add(*network, "Linear", "fc", {{"outputs", outputs}});
-    // Columns of a table come in together: one that no wire leaves would be left out without a word.
-    const bool table = std::all_of(sources.begin(), sources.end(), [&](const std::string& id) {
-      return network->find(id)->values.at("shape").size() == 1;
-    });
-    if (sources.size() > 1 && table) {
-      const std::string joined = add(*network, "Concatenate", "columns", Json::object());
-      for (const std::string& id : sources) wire({output(*network, id), input(*network, joined)});
-      wire({output(*network, joined), input(*network, linear)});
-    } else {
-      wire({output(*network, sources.front()), input(*network, linear)});
-    }
-    std::string truth = sources.front();
-    if (!target.empty() && whole.empty()) {
-      Json values = {{"shape", targetShape.extents()}};
-      if (labels) values["type"] = "label";
-      if (!validId(target)) values["variable"] = target;
-      truth = add(*network, "Input", target, std::move(values));
-    }
-    const std::string loss = add(*network, labels ? "SoftmaxCrossEntropy" : "MeanSquaredError", "loss", Json::object());
-    wire({output(*network, linear), input(*network, loss)});
-    wire({output(*network, truth), input(*network, loss, 1)});
-    if (labels && findLayer("Accuracy") != nullptr) {
-      const std::string accuracy = add(*network, "Accuracy", "accuracy", Json::object());
-      wire({output(*network, linear), input(*network, accuracy)});
-      wire({output(*network, truth), input(*network, accuracy, 1)});
-    }
-    for (Node& node : network->nodes) node.placed = false;
-    placeUnplaced(project);
-    for (Node& node : network->nodes) node.placed = true;
+DataStart::DataStart(AppContext& context, QWidget& page)
+    : QObject(&page), m_context(context), m_document(*context.document), m_page(page) {
+  connect(&m_document, &ProjectDocument::opened, this, [this] {
+    m_task.forget();
+    delete m_card;
   });
+}
+
+DataStart::~DataStart() {
+  delete m_card;
+}
+
+void DataStart::ask(const std::string& network) {
+  const Project& project = m_document.project();
+  if (project.datasets.empty()) return;
+  const std::string wanted =
+      project.training.updates.empty() ? UpdateSpec().dataset : project.training.updates.front().dataset;
+  const DatasetSpec* found = project.dataset(wanted);
+  const DatasetSpec spec = found ? *found : project.datasets.front();
+  m_network = network;
+  m_dataset = spec.name;
+  m_facts.reset();
+  const QString csv = datasetPath(m_document, spec);
+  delete m_card;
+  m_card = new TargetCard(QFileInfo(csv).fileName(), m_page.window());
+  connect(m_card, &Popover::closed, m_card, &QObject::deleteLater);
+  connect(m_card, &QObject::destroyed, &m_task, &NewestTask::forget);
+  connect(m_card, &TargetCard::wanted, this, &DataStart::make);
+  m_card->openOver(m_page.window());
+  m_task.ask([this, spec, path = toPath(csv)](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+    try {
+      auto facts = std::make_shared<StartFacts>(factsToStart(spec, path, [&] { return outdated.load(); }));
+      return [this, facts] {
+        m_facts = facts;
+        if (m_card) m_card->showFacts(*facts);
+      };
+    } catch (const Error& error) {
+      return [this, reason = q(error.what())] {
+        if (m_card) m_card->showFault(reason);
+      };
+    }
+  });
+}
+
+void DataStart::make(const StartChoice& choice) {
+  if (!m_facts || !m_card) return;
+  m_card->setBusy(true);
+  const int before = m_document.undoStack().index();
+  m_task.ask([this, before, choice, facts = m_facts, project = m_document.project(), network = m_network,
+              dataset = m_dataset](const std::atomic<bool>&) -> NewestTask::Answer {
+    try {
+      auto made = std::make_shared<Project>(startFromData(project, network, dataset, *facts, choice));
+      return [this, before, made, choice] {
+        // Of a project that was changed meanwhile it is made anew.
+        if (m_document.undoStack().index() != before) return make(choice);
+        take(std::move(*made), q(choice.target));
+      };
+    } catch (const Error& error) {
+      return [this, reason = q(error.what())] {
+        if (m_card) m_card->showFault(reason);
+      };
+    }
+  });
+}
+
+void DataStart::take(Project project, const QString& column) {
+  if (m_card) m_card->close();
+  Network& drawn = *project.network(m_network);
+  const bool fresh = std::none_of(drawn.nodes.begin(), drawn.nodes.end(), [](const Node& node) { return node.placed; });
+  placeUnplaced(project);
+  // Beside the nodes that stood there already; alone it is arranged as a whole.
+  if (fresh)
+    for (Node& node : drawn.nodes) node.placed = true;
+  m_document.edit(ProjectDocument::tr("Start from data"), [&](Project& before) { before = std::move(project); });
+  Q_EMIT made();
+  if (!m_context.notify) return;
+  m_context.notify({tr("A network that predicts %1, its preparation and its validation set").arg(column), tr("Undo"),
+                    [document = QPointer<ProjectDocument>(&m_document)] {
+                      if (document) document->undoStack().undo();
+                    }});
 }
 
 }  // namespace loom

@@ -329,29 +329,52 @@ void NetworkPageTest::placesAndSearch() {
   QVERIFY(std::abs(view().zoom() - layout.value("zoom").toDouble()) < 1e-9);
 }
 
+// The data set that training uses, asked about and made into a network as one step.
 void NetworkPageTest::startFromData() {
-  KnownColumns columns{.dataset = "training", .shapes = {{"x", {3, 32, 32}}, {"y", {1}}}, .classes = {{"y", 10}}};
-  document().setKnownColumns({columns});
+  QFile csv(m_folder.filePath("rows.csv"));
+  QVERIFY(csv.open(QIODevice::WriteOnly));
+  csv.write("age,height,kind\n");
+  for (int i = 0; i < 60; ++i)
+    csv.write(QByteArray::number(20 + i) + ',' + QByteArray::number(1.5 + i % 7 / 10.0) + (i % 3 ? ",a\n" : ",b\n"));
+  csv.close();
+  QVERIFY(document().addDataset({.name = "training", .csv = csv.fileName().toStdString(), .prepare = {}}));
+  const int before = document().undoStack().count();
   Q_EMIT view().startFromDataRequested();
-  QCOMPARE(drawn().nodes.size(), std::size_t{5});
-  QVERIFY2(document().analysis("main").sound(),
-           document().problems().empty() ? "" : document().problems().front().message.c_str());
-  QCOMPARE(document().undoStack().count(), 1);
+  const auto columns = [this] { return m_page->window()->findChild<QListWidget*>("target-columns"); };
+  QTRY_VERIFY(columns() && columns()->isVisible());
+  QCOMPARE(columns()->currentItem()->text(), QStringLiteral("kind"));
+  QTest::keyClick(columns(), Qt::Key_Return);
+  QTRY_VERIFY(!drawn().nodes.empty());
+  QCOMPARE(document().undoStack().count(), before + 1);
+  QVERIFY(document().analysis("main").sound());
+  QVERIFY(drawn().find("kind") != nullptr && drawn().find("x") != nullptr);
+  QCOMPARE(document().project().training.validation, std::string("validation"));
+  document().undoStack().undo();
+  QVERIFY(drawn().nodes.empty());
+  QVERIFY(document().project().dataset("training")->prepare.empty());
 }
 
-// A CSV whose columns have names of their own, as most have: all of them are wired.
-void NetworkPageTest::startFromATable() {
-  KnownColumns columns{.dataset = "training", .shapes = {}, .classes = {{"y", 3}}};
-  for (const char* name : {"age", "height", "weight", "x"}) columns.shapes.emplace(name, Shape{name[0] == 'x' ? 2 : 1});
-  columns.shapes.emplace("y", Shape{1});
-  document().setKnownColumns({columns});
+// Whole numbers of few values are classes or a number, as the person says; dates in two orders as well.
+void NetworkPageTest::whatAFileLeavesOpenIsAsked() {
+  QFile csv(m_folder.filePath("open.csv"));
+  QVERIFY(csv.open(QIODevice::WriteOnly));
+  csv.write("when,rooms\n");
+  for (int i = 0; i < 60; ++i)
+    csv.write(QByteArray::number(1 + i % 12) + '/' + QByteArray::number(1 + i % 11) + "/2026," +
+              QByteArray::number(1 + i % 5) + '\n');
+  csv.close();
+  QVERIFY(document().addDataset({.name = "training", .csv = csv.fileName().toStdString(), .prepare = {}}));
   Q_EMIT view().startFromDataRequested();
-  QCOMPARE(drawn().nodes.size(), std::size_t{4 + 1 + 4});
-  QVERIFY(document().analysis("main").sound());
-  QVERIFY(drawn().find("columns") != nullptr);
-  QCOMPARE(std::count_if(drawn().edges.begin(), drawn().edges.end(),
-                         [](const Edge& edge) { return edge.to.node == "columns"; }),
-           4);
+  const auto part = [this](const char* name) { return m_page->window()->findChild<SegmentedControl*>(name); };
+  QTRY_VERIFY(part("target-kind") && part("target-kind")->isVisible());
+  QVERIFY(part("target-order-when") && part("target-order-when")->isVisible());
+  picture("target-card-open");
+  for (const char* name : {"target-kind", "target-order-when"})
+    QTest::mouseClick(part(name), Qt::LeftButton, {}, part(name)->segment(1).center());
+  QTest::mouseClick(m_page->window()->findChild<QAbstractButton*>("target-make"), Qt::LeftButton);
+  QTRY_VERIFY(!drawn().nodes.empty());
+  QCOMPARE(drawn().find("loss")->layer, std::string("MeanSquaredError"));
+  QVERIFY(Json(document().project().dataset("training")->prepare).dump().find(R"("order":"mdy")") != std::string::npos);
 }
 
 void NetworkPageTest::pictures() {

@@ -5,6 +5,7 @@
 #include <QDrag>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMimeData>
 #include <QTabBar>
 
@@ -19,6 +20,7 @@
 #include "widgets/canvas/overlays.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
+#include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
 #include "widgets/document/card_geometry.h"
 #include "widgets/form/form_row.h"
@@ -52,7 +54,7 @@ class NetworkPageTest : public QObject, private PageAlone {
   void narrowWindows();
   void placesAndSearch();
   void startFromData();
-  void startFromATable();
+  void whatAFileLeavesOpenIsAsked();
   void pictures();
 
  private:
