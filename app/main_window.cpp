@@ -155,7 +155,6 @@ void MainWindow::buildLayout() {
     showPage("training");
   });
   connect(&m_topBar->hostButton(), &HostButton::clicked, this, &MainWindow::openHostCard);
-  connect(m_topBar, &TopBar::saveElsewhereWanted, this, &MainWindow::saveAsDialog);
   connect(m_status, &StatusStrip::problemsWanted, this, &MainWindow::toggleProblems);
   connect(m_status, &StatusStrip::jobsWanted, this, [this] { showPage(m_workspace.document() ? "runs" : "start"); });
   connect(m_status, &StatusStrip::hostWanted, this, [this] { m_topBar->hostButton().click(); });
@@ -227,20 +226,9 @@ void MainWindow::projectOpened() {
     if (noticeUndoes()) m_notice->dismiss();
     m_actions->refresh();
   });
-  const auto offer = [this](const QDateTime& time) {
-    m_messages->show(
-        "recovery", MessageBars::Kind::warning,
-        tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
-        {{tr("Recover them"),
-          [this] {
-            if (m_workspace.document()) m_workspace.document()->recover();
-          }},
-         {tr("Discard them"), [this] {
-            if (m_workspace.document()) m_workspace.document()->discardRecovery();
-          }}});
-  };
-  connect(&document, &ProjectDocument::recoveryOffered, this, offer);
-  if (const auto time = document.recoverable()) offer(*time);
+  connect(&document, &ProjectDocument::recoveryOffered, this, &MainWindow::offerRecovery);
+  connect(&document, &ProjectDocument::saveStateChanged, this, &MainWindow::tellSaveState);
+  if (const auto time = document.recoverable()) offerRecovery(*time);
   if (document.openElsewhere())
     m_messages->show(
         "elsewhere", MessageBars::Kind::information,

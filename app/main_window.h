@@ -53,6 +53,7 @@ class MainWindow : public QMainWindow {
   bool save(ProjectDocument::Overwrite foreignChanges = ProjectDocument::Overwrite::refuse);
   void reload();
   void saveAsDialog();
+  void renameProject();  // asks for the name
   void train(const TrainOptions& options = {});
   void resumeLast();
   void trainSeeds();
@@ -122,7 +123,15 @@ class MainWindow : public QMainWindow {
   void report(const QString& key, const Outcome& refused, const std::function<void()>& then = {});
   void tellForeignChange();  // another program has written the project's file
   void tellCopy(const QString& original, bool made);
-  void tellKept(const QString& path);
+  void tellKept();
+  // Asks what a draft is to be called, or for another name; `then` goes on where one was given.
+  void askName(const std::function<void()>& then = {});
+  bool asksNameBefore(const std::function<void()>& then);
+  bool saveTo(const QString& path);
+  void offerRecovery(const QDateTime& time);
+  void discardRecovery();
+  void discardUnsaved(const Orphan& orphan);
+  void tellSaveState();  // a save that failed where nobody asked for it
   void connectImport();
   void addRunCommands();
   void showImport(const QString& file, const std::shared_ptr<const Imported>& imported);

@@ -37,6 +37,7 @@ namespace loom {
 
 void MainWindow::train(const TrainOptions& options) {
   if (!m_workspace.document()) return;
+  if (asksNameBefore([this, options] { train(options); })) return;
   const Outcome started = m_workspace.train(options);
   m_problems->refresh();
   if (started)
@@ -56,6 +57,13 @@ void MainWindow::train(const TrainOptions& options) {
     report("train", started, [this, options] { train(options); });
 }
 
+// What a draft trains would be looked for in vain: it gets its name first, where it can be trained at all.
+bool MainWindow::asksNameBefore(const std::function<void()>& then) {
+  if (!m_workspace.isDraft() || m_workspace.document()->isBlank() || m_workspace.errors()) return false;
+  askName(then);
+  return true;
+}
+
 void MainWindow::resumeLast() {
   try {
     const Outcome resumed = m_workspace.resumeLast();
@@ -69,6 +77,7 @@ void MainWindow::resumeLast() {
 }
 
 void MainWindow::trainSeeds() {
+  if (asksNameBefore([this] { trainSeeds(); })) return;
   const Page* const now = page(m_current);
   if (const Outcome started = m_workspace.trainSeeds(4, now ? now->chosenRun() : QString()); !started)
     report("train", started, [this] { trainSeeds(); });
@@ -271,7 +280,7 @@ void MainWindow::buildProjectMenu() {
   connect(&menu, &QMenu::aboutToShow, this, [this, &menu] {
     menu.clear();
     m_actions->refresh();
-    for (const char* id : {"new", "open", "save", "save-as"}) menu.addAction(m_actions->find(id));
+    for (const char* id : {"new", "open", "save", "save-as", "rename"}) menu.addAction(m_actions->find(id));
     menu.addSeparator();
     for (const char* id : {"import", "export", "export-drawing"}) menu.addAction(m_actions->find(id));
     menu.addSeparator();

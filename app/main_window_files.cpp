@@ -5,13 +5,18 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMessageBox>
+#include <QPointer>
 #include <QPushButton>
 #include <QUrl>
 
 #include "app/main_window.h"
 #include "app/project_import.h"
+#include "app/samples.h"
 #include "app/shell/message_bar.h"
+#include "app/shell/name_card.h"
+#include "app/shell/top_bar.h"
 #include "engine/base/error.h"
+#include "widgets/controls/button.h"
 #include "widgets/controls/notice.h"
 
 namespace loom {
@@ -56,6 +61,10 @@ void MainWindow::closeProject() {
 }
 
 bool MainWindow::save(ProjectDocument::Overwrite foreignChanges) {
+  if (m_workspace.isDraft()) {
+    askName();
+    return false;
+  }
   const Outcome saved = m_workspace.save(foreignChanges);
   if (!saved)
     report("save", saved);
@@ -79,10 +88,55 @@ void MainWindow::saveAsDialog() {
   QString path = QFileDialog::getSaveFileName(this, tr("Save the project as"), start, tr("Projects (*.loom)"));
   if (path.isEmpty()) return;
   if (!path.endsWith(".loom")) path += ".loom";
-  if (const Outcome saved = m_workspace.saveAs(path); !saved)
-    reportError("save", saved.reason);
+  saveTo(path);
+}
+
+bool MainWindow::saveTo(const QString& path) {
+  const Outcome saved = m_workspace.saveAs(path);
+  if (!saved)
+    report("save", saved, [this, path] { saveTo(path); });
   else
     for (const char* key : {"save", "outside"}) m_messages->hide(key);
+  return static_cast<bool>(saved);
+}
+
+void MainWindow::renameProject() {
+  askName();
+}
+
+// Beside the name in the top bar, which it is about.
+void MainWindow::askName(const std::function<void()>& then) {
+  ProjectDocument* const document = m_workspace.document();
+  if (!document) return;
+  const bool draft = m_workspace.isDraft();
+  NameCard::Question question{
+      .title = draft ? tr("What is the project called?") : tr("Rename the project"),
+      .name = draft ? m_workspace.suggestedName() : document->name(),
+      .place = draft ? tr("It gets a folder of this name in %1.").arg(shortPath(projectsFolder()))
+                     : tr("Its file stays in %1; its data and runs stay with it.").arg(shortPath(document->folder())),
+      .action = then    ? tr("Save and go on")
+                : draft ? tr("Save")
+                        : tr("Rename"),
+      .elsewhere = draft,
+      .fault = [this](const QString& name) { return m_workspace.faultOfName(name); }};
+  delete m_card;
+  auto* card = new NameCard(question, this);
+  connect(card, &NameCard::wanted, this, [this, card, then](const QString& name) {
+    const Outcome named = m_workspace.nameProject(name);
+    // A file that could not be written is told in the bar, with what can be done.
+    const bool told = m_workspace.document()->saveState() == ProjectDocument::SaveState::failed;
+    if (!named && !told) return card->refuse(named.reason);
+    card->close();
+    if (!named) return;
+    for (const char* key : {"save", "outside"}) m_messages->hide(key);
+    if (then) then();
+  });
+  connect(card, &NameCard::elsewhereWanted, this, [this, card] {
+    card->close();
+    saveAsDialog();
+  });
+  m_card = card;
+  card->openAt(&m_topBar->projectButton());
 }
 
 void MainWindow::report(const QString& key, const Outcome& refused, const std::function<void()>& then) {
@@ -90,6 +144,15 @@ void MainWindow::report(const QString& key, const Outcome& refused, const std::f
   if (!document || document->saveProblem().isEmpty() || refused.reason != document->saveProblem())
     return reportError(key, refused.reason);
   QList<MessageBars::Remedy> remedies;
+  if (const QString folder = document->missingFolder(); !folder.isEmpty())
+    remedies << MessageBars::Remedy{tr("Create it"), [this, folder, key, then] {
+                                      if (!QDir().mkpath(folder))
+                                        return reportError("save", tr("%1 cannot be created").arg(folder));
+                                      if (key == "save" && then)
+                                        then();
+                                      else if (save() && then)
+                                        then();
+                                    }};
   if (document->changedOutside()) {
     remedies << MessageBars::Remedy{tr("Overwrite it"), [this, then] {
                                       if (save(ProjectDocument::Overwrite::allow) && then) then();
@@ -98,7 +161,10 @@ void MainWindow::report(const QString& key, const Outcome& refused, const std::f
   }
   remedies << MessageBars::Remedy{tr("Save elsewhere..."), [this] { saveAsDialog(); }};
   m_messages->hide("outside");
-  m_messages->show("save", MessageBars::Kind::error, refused.reason, remedies);
+  m_messages->show(
+      "save", MessageBars::Kind::error,
+      document->changedOutside() ? refused.reason : tr("%1 is not saved: %2").arg(document->name(), refused.reason),
+      remedies);
 }
 
 void MainWindow::tellForeignChange() {
@@ -129,11 +195,43 @@ void MainWindow::tellCopy(const QString& original, bool made) {
   }
 }
 
-void MainWindow::tellKept(const QString& path) {
-  const QFileInfo file(path);
+void MainWindow::tellKept() {
   m_notice->show(
-      tr("Kept as %1, in %2").arg(file.fileName(), shortPath(file.absolutePath())), tr("Show folder"),
-      [folder = file.absolutePath()] { showFolder(folder); }, this);
+      tr("Kept among the drafts: the start page lists them"), tr("Show"), [this] { showPage("start"); }, this);
+}
+
+void MainWindow::offerRecovery(const QDateTime& time) {
+  m_messages->show(
+      "recovery", MessageBars::Kind::warning,
+      tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
+      {{tr("Recover them"),
+        [this] {
+          if (m_workspace.document()) m_workspace.document()->recover();
+        }},
+       {tr("Discard them"), [this] { discardRecovery(); }}});
+}
+
+void MainWindow::discardRecovery() {
+  ProjectDocument* const document = m_workspace.document();
+  if (!document) return;
+  const auto kept = document->recovery();
+  document->discardRecovery();
+  if (!kept) return;
+  notify({tr("The changes of %1 are discarded").arg(QLocale().toString(kept->time, "yyyy-MM-dd HH:mm")), tr("Undo"),
+          [document = QPointer<ProjectDocument>(document), kept] {
+            if (document) document->restoreRecovery(*kept);
+          }});
+}
+
+// Autosave, say, of a disk that is full.
+void MainWindow::tellSaveState() {
+  const ProjectDocument* const document = m_workspace.document();
+  if (!document) return;
+  if (document->saveState() == ProjectDocument::SaveState::failed) {
+    if (m_messages->text("save").isEmpty()) report("save", Outcome::refused(document->saveProblem()));
+  } else if (document->saveState() == ProjectDocument::SaveState::saved) {
+    m_messages->hide("save");
+  }
 }
 
 void MainWindow::offerUnsaved() {
@@ -146,8 +244,26 @@ void MainWindow::offerUnsaved() {
                        [this, each] {
                          if (const Outcome opened = m_workspace.openUnsaved(each); !opened) report("open", opened);
                        }},
-                      {tr("Discard it"), [each] { RecoveryFile::remove(each); }}});
+                      {tr("Discard it"), [this, each] { discardUnsaved(each); }}});
   }
+}
+
+void MainWindow::discardUnsaved(const Orphan& orphan) {
+  std::string text;
+  try {
+    text = RecoveryFile::read(orphan);
+  } catch (const Error&) {
+    return RecoveryFile::remove(orphan);  // nothing that could come back
+  }
+  RecoveryFile::remove(orphan);
+  // Not of the project that is open, so it does not end with it.
+  m_notice->show(
+      tr("%1 is discarded").arg(orphan.name), tr("Undo"),
+      [this, orphan, text] {
+        RecoveryFile::restore(orphan, text);
+        offerUnsaved();
+      },
+      this);
 }
 
 bool MainWindow::leave() {

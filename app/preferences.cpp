@@ -95,6 +95,27 @@ void Preferences::removeRecentProject(const QString& path) {
   Q_EMIT recentsChanged();
 }
 
+void Preferences::moveProject(const QString& from, const QString& to) {
+  QStringList lines;
+  for (const RecentProject& each : recentProjects())
+    if (each.path != to)
+      lines << QString::number(each.opened.toSecsSinceEpoch()) + '|' + (each.path == from ? to : each.path);
+  m_settings.setValue("recent", lines);
+  m_settings.beginGroup(groupOf(from));
+  QHash<QString, QVariant> kept;
+  for (const QString& key : m_settings.allKeys()) kept.insert(key, m_settings.value(key));
+  m_settings.endGroup();
+  m_settings.remove(groupOf(from));
+  for (auto each = kept.begin(); each != kept.end(); ++each)
+    m_settings.setValue(groupOf(to) + '/' + each.key(), each.value());
+  // The copy of a sample stays the one that the sample opens.
+  m_settings.beginGroup("copies");
+  for (const QString& key : m_settings.allKeys())
+    if (m_settings.value(key).toString() == from) m_settings.setValue(key, to);
+  m_settings.endGroup();
+  Q_EMIT recentsChanged();
+}
+
 QByteArray Preferences::windowGeometry() const {
   return m_settings.value("window/geometry").toByteArray();
 }

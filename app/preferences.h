@@ -40,6 +40,8 @@ class Preferences : public QObject {
   QList<RecentProject> recentProjects() const;  // newest first
   void addRecentProject(const QString& path);
   void removeRecentProject(const QString& path);
+  // It has another name or place: what is remembered of it goes along, in the list at the same place.
+  void moveProject(const QString& from, const QString& to);
 
   // The window: frame, and for each project the page in front and what its pages want remembered.
   QByteArray windowGeometry() const;

@@ -78,9 +78,13 @@ bool isSample(const QString& path) {
   return liesAmongSamples(path.toStdString());
 }
 
+QString projectsFolder() {
+  const QString named = qEnvironmentVariable("GRADLOOM_PROJECTS");
+  return named.isEmpty() ? QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + "/Gradloom" : named;
+}
+
 QString newProjectFolder(const QString& name) {
-  QString root = qEnvironmentVariable("GRADLOOM_PROJECTS");
-  if (root.isEmpty()) root = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation) + "/Gradloom";
+  const QString root = projectsFolder();
   QString folder = root + '/' + name;
   for (int number = 2; QFileInfo::exists(folder); ++number) folder = root + '/' + name + '-' + QString::number(number);
   QDir().mkpath(folder);

@@ -17,7 +17,9 @@ QList<Sample> samples();
 // One of them, or inside their folder, or inside that of another clone or package.
 bool isSample(const QString& path);
 
-// DOCUMENTS/Gradloom/NAME, with a number behind it when that is taken. Made when it is not there.
+// Where a person's own projects go: DOCUMENTS/Gradloom.
+QString projectsFolder();
+// A folder NAME there, with a number behind it when that is taken. Made when it is not there.
 QString newProjectFolder(const QString& name);
 // Copies a sample (without runs and caches) so that it can be trained where nothing may be written beside the original.
 QString copyProject(const QString& path, QString* reason);

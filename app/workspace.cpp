@@ -56,7 +56,8 @@ Workspace::Workspace(WorkspaceOptions options, Theme& theme, Preferences& prefer
       m_checks(std::make_unique<HostChecks>(*m_lines, hereOptions(options), preferences)),
       m_models(std::make_unique<Models>(*m_store, m_lines.get())),
       m_launcher(
-          std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})) {
+          std::make_unique<Launcher>(*m_store, LauncherOptions{.program = options.program, .hosts = m_lines.get()})),
+      m_drafts(options.dataFolder + "/drafts") {
   m_keepAwake = std::make_unique<KeepAwake>(*m_launcher);
   m_problems = std::make_unique<ProblemList>(*this);
   connect(this, &Workspace::hostChosen, this, &Workspace::tellMissingFiles);
@@ -96,6 +97,7 @@ void Workspace::keepFolder(const QString& folder) {
   } catch (const Error&) {
     // Another window keeps it, and does so on; this one looks on beside it.
   }
+  if (m_lock->held()) m_drafts.forgetDiscarded();
   if (m_lock->held())
     m_orders = std::make_unique<OrderDesk>(folder, *m_launcher, *m_store, *m_hosts, *m_lines, *m_models);
 }
@@ -137,7 +139,7 @@ void Workspace::adopt(std::unique_ptr<ProjectDocument> document) {
   m_context.knownColumns = m_columns.get();
   connect(m_columns.get(), &KnownColumnsKeeper::missingChanged, this, &Workspace::tellMissingFiles);
   if (!m_document->path().isEmpty()) {
-    m_context.preferences->addRecentProject(m_document->path());
+    if (!isDraft()) m_context.preferences->addRecentProject(m_document->path());
     m_scan = std::make_unique<RunScan>(*m_launcher, m_document->folder() + "/runs", m_document->path());
   }
   m_host = m_context.preferences->hostOf(m_document->path());
@@ -274,27 +276,6 @@ Outcome Workspace::openImported(const Imported& imported, const QString& name) {
   document->takeOver(std::move(project), name);
   adopt(std::move(document));
   return Outcome::done();
-}
-
-Outcome Workspace::save(ProjectDocument::Overwrite foreignChanges) {
-  if (!m_document) return Outcome::done();
-  if (!m_document->path().isEmpty()) return m_document->save(foreignChanges);
-  const QString name =
-      m_document->name().isEmpty() ? QStringLiteral("untitled") : m_document->name().toLower().replace(' ', '-');
-  // The file is called like its folder, which has a number where the name is taken: lists then tell one from another.
-  const QString folder = newProjectFolder(name), path = folder + '/' + QFileInfo(folder).fileName() + ".loom";
-  const Outcome saved = saveAs(path);
-  if (saved) Q_EMIT keptAs(path);
-  return saved;
-}
-
-Outcome Workspace::saveAs(const QString& path) {
-  const Outcome saved = m_document->saveAs(path);
-  if (saved) {
-    m_context.preferences->addRecentProject(m_document->path());
-    m_context.preferences->setHostOf(m_document->path(), m_host, m_ranks);
-  }
-  return saved;
 }
 
 int Workspace::errors() const {

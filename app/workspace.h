@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "app/drafts.h"
 #include "app/page.h"
 #include "engine/exchange/importer.h"
 #include "launcher/folder_lock.h"
@@ -66,9 +67,17 @@ class Workspace : public QObject {
   Outcome openImported(const Imported& imported, const QString& name);
   // Work of a session that ended without a word and was never saved.
   Outcome openUnsaved(const Orphan& orphan);
-  // Saves what is open, under a name of its own if it never had one.
+  // Saves what is open, among the drafts if it never had a name.
   Outcome save(ProjectDocument::Overwrite foreignChanges = ProjectDocument::Overwrite::refuse);
   Outcome saveAs(const QString& path);
+  // What is open has no name yet.
+  bool isDraft() const;
+  const Drafts& drafts() const { return m_drafts; }
+  // A draft goes into a folder of this name among the person's projects, any other file is renamed where it stands; its
+  // runs follow. faultOfName() says beforehand why it would be refused.
+  Outcome nameProject(const QString& name);
+  QString faultOfName(const QString& name) const;
+  QString suggestedName() const;
   Outcome closeProject();
   void closeWithoutSaving();
 
@@ -104,7 +113,7 @@ class Workspace : public QObject {
   void projectClosing();  // pages of the project go now
   void projectOpened();
   void copyOpened(const QString& original, bool made);  // after projectOpened()
-  void keptAs(const QString& path);                     // a project that had no file was given one
+  void keptAs(const QString& path);                     // a project that had no file is among the drafts
   void currentRunChanged(const QString& id);
   void submitted(const QString& id);
   void hostChosen();  // or what it offers changed
@@ -115,6 +124,7 @@ class Workspace : public QObject {
   void close();
   void adopt(std::unique_ptr<ProjectDocument> document);
   void keepFolder(const QString& folder);
+  void moveRuns(const QString& from, const QString& to);
   QString freeRunName(const QString& wanted) const;
   QString ownCopy(const QString& original, Copy copy, QString* reason);
   Outcome readyToTrain();
@@ -139,6 +149,7 @@ class Workspace : public QObject {
   QString m_currentRun;
   QString m_sshConfig;
   QString m_dataFolder;
+  Drafts m_drafts;
   std::unique_ptr<OwnLayers> m_ownLayers;
   QString m_host;   // chosen for the open project
   int m_ranks = 0;  // 0 = all that the host offers

@@ -23,6 +23,8 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
       tr("Project"), "save", tr("Save"), key("Ctrl+S"), [&window] { window.save(); }, "save");
   add(tr("Project"), "save-as", tr("Save as..."), key("Ctrl+Shift+S"), [&window] { window.saveAsDialog(); });
   add(
+      tr("Project"), "rename", tr("Rename project..."), {}, [&window] { window.renameProject(); }, "rename");
+  add(
       tr("Project"), "import", tr("Import..."), {}, [&window] { window.importDialog(); }, "import");
   add(
       tr("Project"), "export", tr("Export for another tool..."), {}, [&window] { window.exportDialog(); }, "export");
@@ -118,8 +120,8 @@ void Actions::fillMenu(QMenu& menu) const {
 
 void Actions::refresh() {
   ProjectDocument* const document = m_window.workspace().document();
-  for (const char* id :
-       {"save", "save-as", "export", "export-drawing", "train", "resume", "seeds", "reset-layout", "close-project"})
+  for (const char* id : {"save", "save-as", "rename", "export", "export-drawing", "train", "resume", "seeds",
+                         "reset-layout", "close-project"})
     find(id)->setEnabled(document);
   QUndoStack* const stack = document ? &document->undoStack() : nullptr;
   find("undo")->setEnabled(m_window.noticeUndoes() || (stack && stack->canUndo()));

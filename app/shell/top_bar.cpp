@@ -127,8 +127,6 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
   m_state = new QLabel(this);
   m_state->setProperty("kind", "hint");
   m_state->setObjectName("save-state");
-  m_saveElsewhere = new Button(tr("Save elsewhere"), ButtonKind::link, this);
-  m_saveElsewhere->hide();
   m_search = new SearchField(tr("Search layers, settings, runs, commands"), "Ctrl K", this);
   m_search->setAccessibleName(tr("Search"));
   m_search->setObjectName("search");
@@ -148,7 +146,6 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
   row->addWidget(m_mark);
   row->addWidget(m_project);
   row->addWidget(m_state);
-  row->addWidget(m_saveElsewhere);
   row->addStretch();
   row->addWidget(m_pill);
   row->addWidget(m_host);
@@ -160,7 +157,6 @@ TopBar::TopBar(Workspace& workspace, QMenu& mainMenu, QWidget* parent)
       Q_EMIT trainWanted();
   });
   connect(m_pill, &LivePill::clicked, this, &TopBar::liveRunWanted);
-  connect(m_saveElsewhere, &Button::clicked, this, &TopBar::saveElsewhereWanted);
   refreshHost();
   refreshProject();
 }
@@ -178,9 +174,8 @@ void TopBar::refreshHost() {
 void TopBar::resizeEvent(QResizeEvent* event) {
   if (event) QFrame::resizeEvent(event);
   layout()->activate();
-  const QWidget* const before = m_saveElsewhere->isVisible() ? static_cast<QWidget*>(m_saveElsewhere) : m_state;
   const QWidget* const after = m_pill->isVisible() ? static_cast<QWidget*>(m_pill) : m_host;
-  const int from = before->geometry().right() + 20, to = after->geometry().left() - 20;
+  const int from = m_state->geometry().right() + 20, to = after->geometry().left() - 20;
   const int wide = std::min(396, to - from);
   const int high = std::max(30, m_search->sizeHint().height());
   const bool fits = wide >= 200;
@@ -202,7 +197,8 @@ void TopBar::refreshProject() {
   m_state->setText(document ? document->saveStateText() : QString());
   const bool failed = document && document->saveState() == ProjectDocument::SaveState::failed;
   setStyleProperty(m_state, "kind", failed ? "error" : "hint");
-  m_saveElsewhere->setVisible(failed);
+  // Why stands once, in the bar below with what can be done.
+  m_state->setToolTip(failed ? document->saveProblem() : QString());
   m_train->setEnabled(document != nullptr);
   resizeEvent(nullptr);
 }

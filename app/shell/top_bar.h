@@ -49,12 +49,12 @@ class TopBar : public QFrame {
   LivePill& pill() const { return *m_pill; }
   HostButton& hostButton() const { return *m_host; }
   Button& markButton() const { return *m_mark; }
+  Button& projectButton() const { return *m_project; }
 
  Q_SIGNALS:
   void trainWanted();
   void problemsWanted();
   void liveRunWanted();
-  void saveElsewhereWanted();
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -63,7 +63,7 @@ class TopBar : public QFrame {
   void refreshTrain();
   Workspace& m_workspace;
   QMenu* m_projectMenu;
-  Button *m_mark, *m_project, *m_saveElsewhere;
+  Button *m_mark, *m_project;
   HostButton* m_host;
   QLabel* m_state;
   SearchField* m_search;

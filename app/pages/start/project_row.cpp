@@ -1,20 +1,15 @@
 #include "app/pages/start/project_row.h"
 
-#include <QFile>
 #include <QKeyEvent>
 #include <QPainter>
 #include <algorithm>
-#include <map>
 
-#include "engine/layers/layer.h"
-#include "engine/network/project.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
-constexpr int kHeight = 60, kTitleBottom = 31, kWordsLeft = 80, kGap = 16, kRight = 12;
-constexpr qint64 kLargestRead = 1 << 20;  // a drawing beyond this is not worth the wait
+constexpr int kHeight = 60, kTitleBottom = 31, kWordsLeft = 80, kGap = 16, kRight = 12, kLine = 18;
 
 }  // namespace
 
@@ -29,26 +24,28 @@ ProjectRow::ProjectRow(Content content, QWidget* parent) : QAbstractButton(paren
   QSizePolicy policy(QSizePolicy::Preferred, m_content.sentence ? QSizePolicy::Minimum : QSizePolicy::Fixed);
   policy.setHeightForWidth(m_content.sentence);
   setSizePolicy(policy);
-  QFile file(m_content.thumbnailOf);
-  if (m_content.missing || !file.open(QIODevice::ReadOnly) || file.size() > kLargestRead) return;
-  const ReadProject read = readProject(file.readAll().toStdString(), m_content.thumbnailOf.toStdString());
-  if (read.project.networks.empty()) return;
-  const Network& network = read.project.networks.front();
-  std::map<std::string, int> places;
-  for (const Node& node : network.nodes) {
-    const LayerDefinition* const layer = findLayer(node.layer);
-    const auto number = static_cast<int>(m_blocks.size());
-    places[node.id] = number;
-    m_blocks.push_back({node.placed ? QPointF(node.x, node.y) : QPointF(0, number * 60),
-                        layer ? QString::fromStdString(layer->entry.category) : QString()});
-  }
-  for (const Edge& edge : network.edges)
-    if (places.count(edge.from.node) && places.count(edge.to.node))
-      m_wires.emplace_back(places[edge.from.node], places[edge.to.node]);
+}
+
+void ProjectRow::setFacts(const ProjectFacts& facts) {
+  m_facts = facts;
+  setAccessibleDescription(m_content.detail + ' ' + lines().join(". ") + ' ' + m_content.value);
+  update();
+}
+
+QStringList ProjectRow::lines() const {
+  if (!m_content.told) return {};
+  QStringList second;
+  for (const QString& each : {m_facts.data, m_facts.network})
+    if (!each.isEmpty()) second << each;
+  return {m_facts.flow, second.join(QStringLiteral("  ·  "))};
+}
+
+int ProjectRow::leastHeight() const {
+  return kHeight + (m_content.told ? 2 * kLine : 0);
 }
 
 QSize ProjectRow::sizeHint() const {
-  return {420, kHeight};
+  return {420, leastHeight()};
 }
 
 int ProjectRow::wordsWidth(int width) const {
@@ -59,7 +56,7 @@ int ProjectRow::wordsWidth(int width) const {
 
 // A sentence takes the lines that it needs; a path stands on one.
 int ProjectRow::heightForWidth(int width) const {
-  if (!m_content.sentence) return kHeight;
+  if (!m_content.sentence) return leastHeight();
   const QFontMetrics label(Theme::of(this).font(FontRole::label));
   const int words =
       label.boundingRect(QRect(0, 0, std::max(60, wordsWidth(width)), 1000), Qt::TextWordWrap, m_content.detail)
@@ -99,17 +96,19 @@ void ProjectRow::paintThumbnail(QPainter& painter, const QRectF& frame) const {
   painter.setPen(theme.hairline(Colour::line));
   painter.setBrush(theme.colour(Colour::canvas));
   painter.drawRoundedRect(frame, 4, 4);
-  if (m_blocks.empty()) return;
-  QRectF bounds(m_blocks.front().at, QSizeF(1, 1));
-  for (const Block& each : m_blocks) bounds = bounds.united(QRectF(each.at - QPointF(108, 22), QSizeF(216, 44)));
+  if (m_facts.blocks.empty()) return;
+  QRectF bounds(m_facts.blocks.front().at, QSizeF(1, 1));
+  for (const ProjectFacts::Block& each : m_facts.blocks)
+    bounds = bounds.united(QRectF(each.at - QPointF(108, 22), QSizeF(216, 44)));
   const QRectF inside = frame.adjusted(4, 4, -4, -4);
   const double scale = std::min({inside.width() / bounds.width(), inside.height() / bounds.height(), 0.12});
   const auto at = [&](QPointF place) { return inside.center() + (place - bounds.center()) * scale; };
   painter.setPen(QPen(theme.colour(Colour::axis), 1));
-  for (const auto& [from, to] : m_wires)
-    painter.drawLine(at(m_blocks[static_cast<std::size_t>(from)].at), at(m_blocks[static_cast<std::size_t>(to)].at));
+  for (const auto& [from, to] : m_facts.wires)
+    painter.drawLine(at(m_facts.blocks[static_cast<std::size_t>(from)].at),
+                     at(m_facts.blocks[static_cast<std::size_t>(to)].at));
   painter.setPen(Qt::NoPen);
-  for (const Block& each : m_blocks) {
+  for (const ProjectFacts::Block& each : m_facts.blocks) {
     const QSizeF size(std::max(5.0, 216 * scale), std::max(2.0, 40 * scale));
     painter.setBrush(theme.layerColour(each.category));
     painter.drawRoundedRect(QRectF(at(each.at) - QPointF(size.width() / 2, size.height() / 2), size), 1, 1);
@@ -151,6 +150,14 @@ void ProjectRow::paintEvent(QPaintEvent*) {
   else
     painter.drawText(QRect(kWordsLeft, kTitleBottom, words, 18), Qt::AlignVCenter,
                      painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
+  painter.setPen(theme.colour(Colour::text2));
+  int top = kTitleBottom + kLine + 2;
+  for (const QString& line : lines()) {
+    const int room = right - kWordsLeft;
+    painter.drawText(QRect(kWordsLeft, top, room, kLine), Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(line, Qt::ElideRight, room));
+    top += kLine;
+  }
 }
 
 }  // namespace loom

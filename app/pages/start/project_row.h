@@ -2,8 +2,10 @@
 // A line of the Start page that can be pressed: a small drawing, a name, words below it, words at its right.
 #include <QAbstractButton>
 #include <QPixmap>
+#include <memory>
 #include <optional>
 
+#include "app/project_facts.h"
 #include "widgets/theme/status.h"
 
 namespace loom {
@@ -15,11 +17,15 @@ class ProjectRow : public QAbstractButton {
   struct Content {
     QString title, detail, value, moment;
     std::optional<Status> status;
-    QString thumbnailOf;  // a .loom file: its drawing in small
+    bool told = false;  // two more lines: what setFacts() says
     bool missing = false;
     bool sentence = false;  // the detail is words to be read: it wraps where a path is cut in its middle
   };
   explicit ProjectRow(Content content, QWidget* parent = nullptr);
+  // The drawing in small, and what the project is.
+  void setFacts(const ProjectFacts& facts);
+  // What stands in the lines below the folder.
+  QStringList lines() const;
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return {240, sizeHint().height()}; }
   int heightForWidth(int width) const override;
@@ -34,15 +40,11 @@ class ProjectRow : public QAbstractButton {
   void leaveEvent(QEvent* event) override;
 
  private:
+  int leastHeight() const;
   int wordsWidth(int width) const;
   void paintThumbnail(QPainter& painter, const QRectF& frame) const;
   Content m_content;
-  struct Block {
-    QPointF at;
-    QString category;
-  };
-  std::vector<Block> m_blocks;  // places of the nodes, and what they are
-  std::vector<std::pair<int, int>> m_wires;
+  ProjectFacts m_facts;
 };
 
 }  // namespace loom

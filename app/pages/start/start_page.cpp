@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/drafts.h"
 #include "app/pages/start/project_row.h"
 #include "app/preferences.h"
 #include "app/project_import.h"
@@ -71,7 +72,7 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
 
   auto* sides = new QHBoxLayout;
   sides->setSpacing(48);
-  const auto side = [&](const QString& title, const QString& quiet, QVBoxLayout*& rows) {
+  const auto list = [](const QString& title, const QString& quiet, QVBoxLayout*& rows) {
     auto* widget = new QWidget;
     auto* parts = new QVBoxLayout(widget);
     parts->setContentsMargins(0, 0, 0, 0);
@@ -85,12 +86,22 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
     rows = new QVBoxLayout;
     rows->setSpacing(2);
     parts->addLayout(rows);
-    parts->addStretch();
-    sides->addWidget(widget, 1);
     return widget;
   };
-  m_recents = side(tr("Recent"), {}, m_recentRows);
-  m_samples = side(tr("Samples"), tr("nothing to download"), m_sampleRows);
+  m_recents = list(tr("Recent"), {}, m_recentRows);
+  m_drafts = list(tr("Drafts"), tr("without a name yet"), m_draftRows);
+  m_samples = list(tr("Samples"), tr("nothing to download"), m_sampleRows);
+  m_own = new QWidget;
+  const auto side = [sides](QWidget* widget, const QList<QWidget*>& parts) {
+    auto* all = new QVBoxLayout(widget);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->setSpacing(28);
+    for (QWidget* each : parts) all->addWidget(each);
+    all->addStretch();
+    sides->addWidget(widget, 1);
+  };
+  side(m_own, {m_recents, m_drafts});
+  side(new QWidget, {m_samples});
   column->addLayout(sides, 1);
   auto* drop = makeLabel("hint", tr("Drop a .loom file, a CSV or a run folder anywhere here"));
   drop->setAlignment(Qt::AlignCenter);
@@ -102,6 +113,10 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
     if (isVisible()) QMetaObject::invokeMethod(this, &StartPage::rebuild, Qt::QueuedConnection);
   };
   connect(&context.workspace->launcher(), &Launcher::countsChanged, this, soon);
+  connect(&m_facts, &ProjectFactsKeeper::known, this, [this](const QString& path) {
+    const ProjectFacts* const facts = m_facts.find(path);
+    if (const QPointer<ProjectRow> row = m_rows.value(path); row && facts) row->setFacts(*facts);
+  });
 }
 
 void StartPage::activated() {
@@ -109,8 +124,32 @@ void StartPage::activated() {
 }
 
 void StartPage::rebuild() {
-  clear(m_recentRows);
-  clear(m_sampleRows);
+  for (QVBoxLayout* rows : {m_recentRows, m_draftRows, m_sampleRows}) clear(rows);
+  m_rows.clear();
+  addRecents();
+  addDrafts();
+  addSamples();
+  m_own->setVisible(!m_recents->isHidden() || !m_drafts->isHidden());
+  m_facts.ask(m_rows.keys());
+}
+
+ProjectRow* StartPage::addRow(QVBoxLayout* rows, ProjectRow* row, const QString& path, const QList<QWidget*>& beside) {
+  m_rows.insert(path, row);
+  if (const ProjectFacts* const facts = m_facts.find(path)) row->setFacts(*facts);
+  if (beside.isEmpty()) {
+    rows->addWidget(row);
+    return row;
+  }
+  auto* line = new QWidget;
+  auto* parts = new QHBoxLayout(line);
+  parts->setContentsMargins(0, 0, 0, 0);
+  parts->addWidget(row, 1);
+  for (QWidget* each : beside) parts->addWidget(each);
+  rows->addWidget(line);
+  return row;
+}
+
+void StartPage::addRecents() {
   struct Recent {
     ProjectRow::Content content;
     QString path;
@@ -124,7 +163,7 @@ void StartPage::rebuild() {
     ProjectRow::Content content{.title = file.completeBaseName(),
                                 .detail = file.absolutePath(),
                                 .moment = formatMoment(static_cast<double>(each.opened.toSecsSinceEpoch())),
-                                .thumbnailOf = each.path,
+                                .told = file.exists(),
                                 .missing = !file.exists()};
     if (content.missing)
       content.detail = tr("%1 is not there any more").arg(each.path);
@@ -150,14 +189,10 @@ void StartPage::rebuild() {
     connect(row, &ProjectRow::removeWanted, this, [this, path = each.path] { removeRecent(path); });
     if (!each.content.missing) {
       connect(row, &ProjectRow::clicked, this, [this, path = each.path] { context().openProject(path); });
-      m_recentRows->addWidget(row);
+      addRow(m_recentRows, row, each.path);
       continue;
     }
     // A missing file keeps its row, with what can be done about it.
-    auto* line = new QWidget;
-    auto* parts = new QHBoxLayout(line);
-    parts->setContentsMargins(0, 0, 0, 0);
-    parts->addWidget(row, 1);
     auto* find = new Button(tr("Find..."), ButtonKind::link);
     connect(find, &Button::clicked, this, [this, path = each.path] {
       const QString found = QFileDialog::getOpenFileName(this, tr("Where is %1?").arg(QFileInfo(path).fileName()), {},
@@ -168,19 +203,47 @@ void StartPage::rebuild() {
     });
     auto* remove = new Button(tr("Remove"), ButtonKind::link);
     connect(remove, &Button::clicked, this, [this, path = each.path] { removeRecent(path); });
-    parts->addWidget(find);
-    parts->addWidget(remove);
-    m_recentRows->addWidget(line);
+    addRow(m_recentRows, row, each.path, {find, remove});
   }
   m_recents->setVisible(!recents.isEmpty());
+}
+
+void StartPage::addDrafts() {
+  const ProjectDocument* const open = context().workspace->document();
+  int shown = 0;
+  for (const Draft& draft : context().workspace->drafts().all()) {
+    auto* row = new ProjectRow({.title = QFileInfo(draft.path).completeBaseName(),
+                                .detail = tr("Kept by itself; it gets a name when it is saved"),
+                                .moment = formatMoment(static_cast<double>(draft.changed.toSecsSinceEpoch())),
+                                .told = true});
+    row->setObjectName("draft");
+    connect(row, &ProjectRow::clicked, this, [this, path = draft.path] { context().openProject(path); });
+    ++shown;
+    const QList<RunRecord> runs = context().store->runs(draft.path);
+    const bool live = std::any_of(runs.begin(), runs.end(), [](const RunRecord& run) { return isLive(run.state); });
+    // What is being worked on is not thrown away.
+    if (live || (open && open->path() == draft.path)) {
+      addRow(m_draftRows, row, draft.path);
+      continue;
+    }
+    connect(row, &ProjectRow::removeWanted, this, [this, draft] { discardDraft(draft); });
+    auto* discard = new Button(tr("Discard"), ButtonKind::link);
+    discard->setObjectName("discard-draft");
+    connect(discard, &Button::clicked, this, [this, draft] { discardDraft(draft); });
+    addRow(m_draftRows, row, draft.path, {discard});
+  }
+  m_drafts->setVisible(shown > 0);
+}
+
+void StartPage::addSamples() {
   bool first = true;
   for (const Sample& sample : samples()) {
     const QString hint =
-        recents.isEmpty() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
-    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .thumbnailOf = sample.path, .sentence = true});
+        m_recents->isHidden() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
+    auto* row = new ProjectRow({.title = sample.title, .detail = hint, .sentence = true});
     row->setObjectName("sample");
     connect(row, &ProjectRow::clicked, this, [this, path = sample.path] { context().openProject(path); });
-    m_sampleRows->addWidget(row);
+    addRow(m_sampleRows, row, sample.path);
     first = false;
   }
   if (first) {
@@ -200,9 +263,20 @@ void StartPage::removeRecent(const QString& path) {
                     [this, path] { context().preferences->addRecentProject(path); }});
 }
 
+void StartPage::discardDraft(const Draft& draft) {
+  const Drafts& drafts = context().workspace->drafts();
+  if (!drafts.discard(draft.path)) return;
+  rebuild();
+  context().notify(
+      {tr("The draft %1 is discarded").arg(QFileInfo(draft.path).completeBaseName()), tr("Undo"), [this, draft] {
+         context().workspace->drafts().restore(draft.path);
+         rebuild();
+       }});
+}
+
 QList<QWidget*> StartPage::areas() const {
   QList<QWidget*> areas;
-  for (const char* name : {"recent", "sample"})
+  for (const char* name : {"recent", "draft", "sample"})
     if (auto* row = findChild<ProjectRow*>(name)) areas << row;
   return areas;
 }

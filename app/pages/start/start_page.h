@@ -1,10 +1,17 @@
 #pragma once
-// Where was I? Recent projects and the samples; the page when no project is open.
+// Where was I? Recent projects, drafts, and the samples; the page when no project is open.
+#include <QHash>
+#include <QPointer>
+
 #include "app/page.h"
+#include "app/project_facts.h"
 
 class QVBoxLayout;
 
 namespace loom {
+
+class ProjectRow;
+struct Draft;
 
 class StartPage : public Page {
   Q_OBJECT
@@ -13,6 +20,7 @@ class StartPage : public Page {
   explicit StartPage(AppContext& context, QWidget* parent = nullptr);
   void activated() override;
   QList<QWidget*> areas() const override;
+  bool settled() const override { return !m_facts.busy(); }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -21,11 +29,19 @@ class StartPage : public Page {
 
  private:
   void rebuild();
+  void addRecents();
+  void addDrafts();
+  void addSamples();
+  // A row of `rows` with what is known of the file; buttons that stand beside it.
+  ProjectRow* addRow(QVBoxLayout* rows, ProjectRow* row, const QString& path, const QList<QWidget*>& beside = {});
   void removeRecent(const QString& path);
+  void discardDraft(const Draft& draft);
 
-  QWidget *m_recents, *m_samples;
-  QVBoxLayout *m_recentRows, *m_sampleRows;
+  QWidget *m_own, *m_recents, *m_drafts, *m_samples;
+  QVBoxLayout *m_recentRows, *m_draftRows, *m_sampleRows;
   QWidget* m_content;
+  ProjectFactsKeeper m_facts;
+  QHash<QString, QPointer<ProjectRow>> m_rows;  // by path
 };
 
 }  // namespace loom

@@ -1,4 +1,4 @@
-// What the window does around the pages: files that others change, work that was never saved, notices, search, keys.
+// What the window does around the pages: notices, search, keys, problems.
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -20,7 +20,7 @@
 #include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/top_bar.h"
-#include "tests/app/opened_window.h"
+#include "tests/app/shell/shell_fixture.h"
 #include "widgets/canvas/card_item.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
@@ -29,63 +29,9 @@
 #include "widgets/form/form_row.h"
 
 namespace loom {
-namespace {
 
-constexpr int kPatience = 60000;
-
-const char* const kProject = R"({
-  "loom": 1,
-  "networks": { "main": {
-    "nodes": [ {"id": "x", "layer": "Input", "shape": [2], "at": [0, 0]},
-               {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [260, 120]},
-               {"id": "out", "layer": "Linear", "outputs": 2, "at": [0, 60]},
-               {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 120]} ],
-    "edges": [ ["x", "out"], ["out", "loss"], ["y", "loss.target"] ] } },
-  "datasets": { "training": {"csv": "train.csv"} },
-  "training": { "network": "main", "dataset": "training", "epochs": EPOCHS, "batch": 4,
-                "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
-
-QByteArray projectOf(int epochs) {
-  return QByteArray(kProject).replace("EPOCHS", QByteArray::number(epochs));
-}
-
-}  // namespace
-
-class ShellTest : public QObject {
+class ShellTest : public QObject, private ShellFixture {
   Q_OBJECT
-
- private:
-  std::unique_ptr<OpenedWindow> m_open;
-
-  MainWindow& window() { return m_open->window(); }
-  Workspace& workspace() { return m_open->workspace(); }
-  QString message(const char* key) { return window().messages().text(key); }
-  int epochs() { return m_open->project().training.settings.value("epochs", 0); }
-  QString write(const QString& name, int epochs) {
-    m_open->write(name + "/train.csv",
-                  "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n1,2,1\n-1,2,0\n1,3,1\n-1,3,0\n");
-    return m_open->write(name + '/' + name + ".loom", projectOf(epochs));
-  }
-  QByteArray read(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-  }
-  void open(const QString& path) {
-    window().openProject(path);
-    QVERIFY2(workspace().document(), qPrintable(message("open")));
-  }
-  void press(const QString& text) {
-    for (QPushButton* each : window().messages().findChildren<QPushButton*>())
-      if (each->text() == text && each->isVisible()) return QTest::mouseClick(each, Qt::LeftButton);
-    QFAIL(qPrintable("no button " + text));
-  }
-  void keys(const char* sequence) {
-    QTest::keySequence(&window(), QKeySequence(QString::fromLatin1(sequence)));
-    QCoreApplication::processEvents();
-  }
-  static void forgetOrphans() {
-    for (const Orphan& each : RecoveryFile::orphans()) RecoveryFile::remove(each);
-  }
 
  private Q_SLOTS:
   void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
@@ -120,113 +66,8 @@ class ShellTest : public QObject {
     QVERIFY(!bars.isVisible());
   }
 
-  void init() {
-    m_open = std::make_unique<OpenedWindow>();
-    qputenv("GRADLOOM_PROJECTS", m_open->path("own").toUtf8());
-  }
-  void cleanup() {
-    if (workspace().document()) workspace().document()->discardRecovery();
-    m_open.reset();
-    qunsetenv("GRADLOOM_SAMPLES");
-  }
-
-  void aFileThatChangedOutsideIsOverwrittenOrReloaded() {
-    const QString path = write("outside", 1);
-    open(path);
-    m_open->document().setSetting("epochs", 7);
-    write("outside", 3);
-    QVERIFY(!window().save());
-    QVERIFY2(message("save").contains("changed by another program"), qPrintable(message("save")));
-    press("Overwrite it");
-    QVERIFY(read(path).contains("\"epochs\": 7"));
-    QVERIFY(message("save").isEmpty());
-
-    write("outside", 5);
-    QTRY_VERIFY(!message("outside").isEmpty());  // told without a save
-    press("Reload it");
-    QCOMPARE(epochs(), 5);
-    QVERIFY(!m_open->document().isModified());
-    keys("Ctrl+Z");
-    QCOMPARE(epochs(), 7);
-    QVERIFY(window().save());
-  }
-
-  void aRunStartsOverAFileThatChangedOutside() {
-    const QString path = write("train", 1);
-    open(path);
-    m_open->document().setSetting("epochs", 2);
-    write("train", 3);
-    window().train();
-    QVERIFY(workspace().runs().isEmpty());
-    press("Overwrite it");
-    QCOMPARE(workspace().runs().size(), 1);
-    QTRY_COMPARE_WITH_TIMEOUT(workspace().runs().front().state, RunState::finished, kPatience);
-    QVERIFY(read(path).contains("\"epochs\": 2"));
-  }
-
-  void whatWasClosedWithoutSavingIsNotOfferedAgain() {
-    const QString path = write("discard", 1);
-    open(path);
-    m_open->document().setAutosaveDelay(1);
-    m_open->document().setSetting("epochs", 7);
-    QTRY_VERIFY(QFile::exists(m_open->path("discard/.discard.loom.recovery")));
-    write("discard", 3);
-    bool asked = false;
-    QTimer::singleShot(0, this, [&] {
-      auto* question = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
-      QVERIFY(question);
-      for (QAbstractButton* each : question->buttons())
-        if (each->text() == "Close without saving") asked = true, each->click();
-      if (!asked) question->reject();
-    });
-    QVERIFY(window().close());
-    QVERIFY(asked);
-    QVERIFY(!workspace().document());
-    QVERIFY(read(path).contains("\"epochs\": 3"));
-    window().show();
-    open(path);
-    QVERIFY2(message("recovery").isEmpty(), qPrintable(message("recovery")));
-  }
-
-  void aSecondWindowIsToldAndOffersToReload() {
-    const QString path = write("second", 1);
-    ProjectDocument first;
-    QVERIFY(first.open(path));
-    open(path);
-    QVERIFY(message("elsewhere").contains("another window"));
-    // Closed by a click it leaves the keys to the page: no field takes them.
-    window().showPage("training");
-    QTRY_VERIFY(window().settled());
-    for (auto* button : window().messages().findChildren<QAbstractButton*>())
-      if (button->isVisible() && button->accessibleName() == "Close this message")
-        QTest::mouseClick(button, Qt::LeftButton);
-    QCoreApplication::processEvents();
-    QVERIFY(message("elsewhere").isEmpty());
-    QVERIFY(!qobject_cast<QLineEdit*>(QApplication::focusWidget()));
-    first.setSetting("epochs", 9);
-    QVERIFY(first.save());
-    QTRY_VERIFY(!message("outside").isEmpty());
-    press("Reload it");
-    QCOMPARE(epochs(), 9);
-    QVERIFY(message("outside").isEmpty());
-  }
-
-  void workThatWasNeverSavedIsOfferedAtTheStart() {
-    forgetOrphans();
-    for (const char* layer : {"ReLU", "Dropout"}) {
-      ProjectDocument lost;  // ends without a word
-      lost.addNode({.layer = layer});
-    }
-    QCOMPARE(RecoveryFile::orphans().size(), std::size_t{2});
-    window().offerUnsaved();
-    press("Open it");
-    QVERIFY(workspace().document());
-    QCOMPARE(m_open->project().networks.front().nodes.size(), std::size_t{1});
-    QVERIFY(m_open->document().isModified());
-    QCOMPARE(RecoveryFile::orphans().size(), std::size_t{1});
-    press("Discard it");
-    QVERIFY(RecoveryFile::orphans().empty());
-  }
+  void init() { openWindow(); }
+  void cleanup() { closeWindow(); }
 
   void aNoticeEndsWithALaterStepAndWithItsProject() {
     open(write("notice", 1));
@@ -442,56 +283,6 @@ class ShellTest : public QObject {
     QVERIFY(sentences > 0);
   }
 
-  void samplesOpenAsACopyOfOnesOwn() {
-    const QString original = m_open->write("samples/digits/digits.loom", projectOf(1));
-    m_open->write("samples/digits/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n");
-    qputenv("GRADLOOM_SAMPLES", m_open->path("samples").toUtf8());
-    const QStringList before =
-        QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
-    open(original);
-    const QString own = m_open->document().path();
-    QVERIFY2(own.startsWith(QFileInfo(m_open->path("own")).canonicalFilePath()), qPrintable(own));
-    QVERIFY2(message("copy").contains("copy of digits"), qPrintable(message("copy")));
-    m_open->document().setSetting("epochs", 2);
-    window().train();
-    QTRY_COMPARE_WITH_TIMEOUT(workspace().runs().front().state, RunState::finished, kPatience);
-    QCOMPARE(QDir(m_open->path("samples/digits")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot),
-             before);
-    QCOMPARE(read(original), projectOf(1));
-    // The next time it is that copy, with its runs; a fresh one where it is asked for.
-    QVERIFY(workspace().closeProject());
-    open(original);
-    QCOMPARE(m_open->document().path(), own);
-    QCOMPARE(workspace().runs().size(), 1);
-    QVERIFY(window().notice().offers("Fresh copy"));
-    window().notice().actionButton()->click();
-    QVERIFY(m_open->document().path() != own);
-    QCOMPARE(epochs(), 1);
-  }
-
-  // A sample of a clone, opened by a program of another folder.
-  void aSampleOfElsewhereIsKnownByItsMarker() {
-    const QString original = m_open->write("clone/samples/digits/digits.loom", projectOf(1));
-    m_open->write("clone/samples/digits/train.csv", "x__0,x__1,y:label\n1,0,1\n-1,0,0\n1,1,1\n-1,1,0\n");
-    m_open->write("clone/samples/.gradloom-samples", "");
-    qputenv("GRADLOOM_SAMPLES", m_open->path("nowhere").toUtf8());
-    open(original);
-    const QString own = m_open->document().path();
-    QVERIFY2(own.startsWith(QFileInfo(m_open->path("own")).canonicalFilePath()), qPrintable(own));
-    QVERIFY(!QFileInfo::exists(QFileInfo(own).absolutePath() + "/.gradloom-samples"));  // one's own is no sample
-  }
-
-  void workThatIsKeptIsSaid() {
-    for (const QString& name : {QStringLiteral("untitled.loom"), QStringLiteral("untitled-2.loom")}) {
-      window().newProject();
-      m_open->document().addNode({.layer = "ReLU"});
-      window().newProject();
-      QTRY_VERIFY2(window().notice().sentence().contains("Kept as " + name), qPrintable(window().notice().sentence()));
-      QVERIFY(window().notice().isShowing());
-    }
-    QVERIFY(QFile::exists(m_open->path("own/untitled-2/untitled-2.loom")));
-  }
-
   void f1HelpsAndTheSheetKnowsTheCanvas() {
     open(write("help", 1));
     auto& page = static_cast<NetworkPage&>(*window().page("network"));
@@ -563,5 +354,10 @@ class ShellTest : public QObject {
 
 }  // namespace loom
 
-QTEST_MAIN(loom::ShellTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  loom::ShellTest shell;
+  const int failed = QTest::qExec(&shell, argc, argv);
+  return failed + loom::testFiles(argc, argv);
+}
 #include "shell_test.moc"

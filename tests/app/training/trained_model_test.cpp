@@ -16,6 +16,7 @@
 #include "engine/run/safetensors.h"
 #include "launcher/remote/models.h"
 #include "tests/app/opened_window.h"
+#include "tests/app/training/journey_test.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
@@ -168,7 +169,8 @@ class TrainedModelTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(m_open->path("out.csv")), kPatience);
     QFile out(m_open->path("out.csv"));
     QVERIFY(out.open(QIODevice::ReadOnly));
-    QCOMPARE(out.readLine().trimmed(), QByteArray("x:image,y:label,y'__0,y'__1"));
+    QCOMPARE(out.readLine().trimmed(), QByteArray("x:image,y:label,y'__0,y'__1,y'_class"));
+    QVERIFY(QByteArrayList({"ring", "bar"}).contains(out.readLine().trimmed().split(',').last()));
     QTRY_VERIFY(window().notice().sentence().contains("out.csv"));
   }
 
@@ -286,5 +288,10 @@ class TrainedModelTest : public QObject {
 
 }  // namespace loom
 
-QTEST_MAIN(loom::TrainedModelTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  loom::TrainedModelTest models;
+  const int failed = QTest::qExec(&models, argc, argv);
+  return failed + loom::testJourney(argc, argv);
+}
 #include "trained_model_test.moc"
