@@ -1,7 +1,7 @@
 #pragma once
 // What the project's datasets hold behind their steps of preparation, told to the document so that the canvas and the
-// problems list know a mismatch at once: from its header and first rows, and what its
-// steps measure on the training part. The main window keeps one beside the document.
+// problems list know a mismatch at once: from their headers and first rows, and from what their steps measure on the
+// training part. The main window keeps one beside the document.
 #include <QHash>
 #include <QObject>
 #include <QStringList>
