@@ -335,7 +335,7 @@ void Launcher::settle(const QString& id) {
         m_store.setState(id, RunState::failed, sentence);
     }
   }
-  if (killed || !goesOnLater(id)) m_store.flush();
+  if (killed || !goesOnLater(id)) m_store.flush(id);
   startNext();
   Q_EMIT countsChanged();
 }

@@ -53,9 +53,9 @@ const RunMark* RunMarks::find(const QString& folder) const {
   return found == m_marks.end() ? nullptr : &*found;
 }
 
-void RunMarks::note(const QString& folder, const RunMark& mark) {
+bool RunMarks::note(const QString& folder, const RunMark& mark) {
   const RunMark* const known = find(folder);
-  if (known && *known == mark) return;
+  if (known && *known == mark) return false;
   Json line = {{"folder", folder.toStdString()},  {"project", mark.project.toStdString()},
                {"name", mark.name.toStdString()}, {"note", mark.note.toStdString()},
                {"tags", Json::array()},           {"colour", mark.colour}};
@@ -63,6 +63,7 @@ void RunMarks::note(const QString& folder, const RunMark& mark) {
   if (mark.host) line["host"] = mark.host->toStdString();
   m_unsaved += QByteArray::fromStdString(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
   m_marks.insert(folder, mark);
+  return true;
 }
 
 void RunMarks::save() {

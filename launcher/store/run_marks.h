@@ -26,7 +26,7 @@ class RunMarks {
   explicit RunMarks(QString file);
   const RunMark* find(const QString& folder) const;
   // Written with save(), where it is not known yet.
-  void note(const QString& folder, const RunMark& mark);
+  bool note(const QString& folder, const RunMark& mark);  // false where it was known
   void save();
 
  private:

@@ -32,7 +32,7 @@ RunStore::RunStore(const QString& folder, QObject* parent)
     throwError(ErrorCode::inputOutput, "{} cannot be made: it is to hold the list of runs", folder.toStdString());
   m_flush.setSingleShot(true);
   m_flush.setInterval(kFlushMs);
-  connect(&m_flush, &QTimer::timeout, this, &RunStore::flush);
+  connect(&m_flush, &QTimer::timeout, this, &RunStore::flushSome);
   m_lock = std::make_unique<FileLock>(folder + "/runs.lock", FileLock::Kind::shared);
   readFolders();
   try {
@@ -172,14 +172,14 @@ QStringList RunStore::foldersToRead() const {
   return lost;
 }
 
-void RunStore::noteMark(const RunRecord& run) {
+bool RunStore::noteMark(const RunRecord& run) {
   const RunMark* const known = m_marks.find(run.folder);
-  m_marks.note(run.folder, {.project = run.project,
-                            .name = run.name,
-                            .note = run.note,
-                            .host = known ? known->host : std::nullopt,
-                            .tags = run.tags,
-                            .colour = run.colour});
+  return m_marks.note(run.folder, {.project = run.project,
+                                   .name = run.name,
+                                   .note = run.note,
+                                   .host = known ? known->host : std::nullopt,
+                                   .tags = run.tags,
+                                   .colour = run.colour});
 }
 
 void RunStore::setHost(const QString& id, const QString& host) {
@@ -259,7 +259,7 @@ QString RunStore::add(RunRecord record, OnDisk onDisk) {
   noteFolder(added.record);
   noteMark(added.record);
   markDirty(added);
-  if (onDisk == OnDisk::now) flush();
+  if (onDisk == OnDisk::now) flush(id);
   if (entry(id)) Q_EMIT runAdded(id);
   return id;
 }
@@ -276,8 +276,7 @@ void RunStore::change(const QString& id, const std::function<void(RunRecord&)>& 
   countColour(found->record, -1);
   change(found->record);
   countColour(found->record, 1);
-  noteMark(found->record);
-  m_marks.save();
+  if (noteMark(found->record)) saveNotes();
   markDirty(*found);
   Q_EMIT runChanged(id);
 }
@@ -290,7 +289,14 @@ void RunStore::setState(const QString& id, RunState state, const QString& messag
     record.message = message;
     if (state >= RunState::finished) record.ended = record.lastTime > 0 ? record.lastTime : now();
   });
-  flush();
+  flush(id);
+}
+
+void RunStore::flush(const QString& id) {
+  Entry* const found = entry(id);
+  if (!found) return;
+  if (!found->row) saveNotes();
+  save({found}, std::numeric_limits<qint64>::max());
 }
 
 void RunStore::remove(const QString& id) {

@@ -70,7 +70,8 @@ class RunStore : public QObject {
   void setState(const QString& id, RunState state, const QString& message = {});
   void remove(const QString& id);  // the row goes, the folder stays
   void restore(const QString& id);
-  void flush();  // what is not yet in the database; happens by itself within a second
+  void flush();                   // what is not yet in the database; happens by itself within a second
+  void flush(const QString& id);  // of this run alone
 
   // Curves.
   std::vector<std::string> seriesNames(const QString& id) const;
@@ -129,6 +130,8 @@ class RunStore : public QObject {
   Entry* entry(const QString& id) const;
   RunData& data(Entry& entry) const;
   QByteArray block(std::int64_t series, int level, std::int64_t block) const;
+  void flushSome();
+  void save(std::vector<Entry*> entries, qint64 forMs);  // at most about so long
   void saveRecord(Entry& entry);
   void saveCurves(Entry& entry);
   void measure(Entry& entry);
@@ -141,7 +144,7 @@ class RunStore : public QObject {
   bool takeFolder(const QString& folder, Folder what);  // false where that was known
   void noteFolder(const RunRecord& run);
   void saveNotes();
-  void noteMark(const RunRecord& run);
+  bool noteMark(const RunRecord& run);  // false where that was known
 
   QString m_folder, m_file, m_notice;
   QStringList m_folders;             // in folders.txt and not removed, in its order

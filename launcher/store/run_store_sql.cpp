@@ -1,8 +1,9 @@
 // The database side of the store: its tables, and how records and curves go in and out.
+#include <QElapsedTimer>
 #include <QStringList>
 #include <algorithm>
 #include <iterator>
-#include <utility>
+#include <limits>
 
 #include "engine/base/error.h"
 #include "launcher/store/database.h"
@@ -17,6 +18,8 @@ constexpr const char* kMigrations[] = {
     "CREATE INDEX events_in_order ON events (run, seq)",  // 1 to 2: the newest events of a run without reading all
     "ALTER TABLE runs ADD COLUMN log_mark TEXT",          // 2 to 3: what stood before log_offset
 };
+constexpr qint64 kSaveMs = 12;   // of the window's thread at once
+constexpr int kNextSaveMs = 60;  // until the next some, where more is to be saved
 constexpr int kSchema = 1 + static_cast<int>(std::size(kMigrations));
 
 // Version 1. Numbers that may be NaN come back as NaN: SQLite keeps one as NULL.
@@ -188,24 +191,40 @@ void RunStore::saveCurves(Entry& entry) {
 void RunStore::flush() {
   m_flush.stop();
   saveNotes();
-  if (m_dirty.empty()) return;
+  save(m_dirty, std::numeric_limits<qint64>::max());
+}
+
+// Of hundreds of runs that come in at once some are saved, and the window goes on.
+void RunStore::flushSome() {
+  saveNotes();
+  save(m_dirty, kSaveMs);
+  if (!m_dirty.empty() && !m_flush.isActive()) m_flush.start(kNextSaveMs);
+}
+
+void RunStore::save(std::vector<Entry*> entries, qint64 forMs) {
+  std::erase_if(entries, [](const Entry* each) { return !each->dirty; });
+  if (entries.empty()) return;
   bool begun = false;
   std::vector<Entry*> fresh;
+  std::size_t done = 0;
+  QElapsedTimer clock;
+  clock.start();
   const bool written = guarded([&] {
     Transaction transaction(*m_database);
     begun = true;
-    for (Entry* const each : m_dirty) {
-      if (!each->row) fresh.push_back(each);
-      saveRecord(*each);
-      saveCurves(*each);
+    for (; done < entries.size() && (done == 0 || clock.elapsed() < forMs); ++done) {
+      Entry& each = *entries[done];
+      if (!each.row) fresh.push_back(&each);
+      saveRecord(each);
+      saveCurves(each);
     }
     transaction.commit();
   });
   if (!begun || m_dirty.empty()) return;  // empty: the store was built anew, and they are gone
   if (!written)
     for (Entry* const each : fresh) each->row = 0;  // rolled back: the number may be another window's by now
-  const std::vector<Entry*> tried = written ? std::exchange(m_dirty, {}) : m_dirty;
-  for (Entry* const each : tried) {
+  entries.resize(written ? done : std::min(done + 1, entries.size()));
+  for (Entry* const each : entries) {
     if (written) {
       ++each->version;
       each->dirty = false;
@@ -216,6 +235,7 @@ void RunStore::flush() {
       each->data->touch();  // rolled back: all of it is written again with the next flush
     }
   }
+  std::erase_if(m_dirty, [](const Entry* each) { return !each->dirty; });
 }
 
 std::vector<Event> RunStore::events(const QString& id, int limit) {

@@ -14,7 +14,7 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kMostCharted = 40;  // lines; Qt Charts needs some milliseconds for each ten
-constexpr std::size_t kMostSmooth = 120;  // from there on lines of one pixel, without antialiasing: ten times as fast
+constexpr std::size_t kMostSmooth = 50;   // from there on lines of one pixel, without antialiasing: ten times as fast
 
 }  // namespace
 

@@ -16,7 +16,8 @@ constexpr double kAbove = 64, kBelow = 46, kBefore = 8,
                  kAfter = 58;    // title and names above; the foot as beside charts
 constexpr double kHeadGap = 10;  // between heads and axes
 constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 8, kApart = 1.5;
-constexpr double kLogFrom = 20;  // largest over smallest from which an axis is logarithmic
+constexpr std::size_t kMany = 30;  // lines from which they are thin and without dots: a tenth of the time
+constexpr double kLogFrom = 20;    // largest over smallest from which an axis is logarithmic
 
 bool standsAtPlace(const ParallelValue& value) {
   return value.number && std::isfinite(*value.number);
@@ -169,9 +170,14 @@ void ParallelAxes::paintLine(QPainter& painter, std::size_t line, bool strong) c
   if (!m_highlighted.isEmpty() && !strong) colour.setAlphaF(static_cast<float>(kDimmed));
   QPen pen(colour, strong ? kThick : kThin, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
   if (const auto dash = theme.curveDash(m_lines[line].colour, pen.widthF()); !dash.isEmpty()) pen.setDashPattern(dash);
+  const bool many = m_lines.size() > kMany && !strong;
+  if (many) pen = QPen(colour, 1);
+  painter.setRenderHint(QPainter::Antialiasing, !many);
   painter.setPen(pen);
   painter.setBrush(Qt::NoBrush);
   painter.drawPath(pathOf(line));
+  painter.setRenderHint(QPainter::Antialiasing);
+  if (many) return;
   painter.setPen(QPen(theme.colour(Colour::surface), 1));
   painter.setBrush(colour);
   for (std::size_t axis = 0; axis < m_axes.size(); ++axis)

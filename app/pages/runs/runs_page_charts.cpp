@@ -29,7 +29,7 @@ namespace {
 constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260, kBareEnds = 16;
 constexpr int kNarrow = 1000, kWide = 1200;
 constexpr int kMostAxes = 4;             // of settings, beside the result
-constexpr std::size_t kMostLines = 200;  // more cannot be told apart, and would take the window's time
+constexpr std::size_t kMostLines = 100;  // more cannot be told apart, and would take the window's time
 
 // The best, in the order of the table; what was not measured comes after all that was.
 void keepBest(std::vector<RunRows::Drawn>& drawn, Better better) {

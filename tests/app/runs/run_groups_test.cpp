@@ -42,6 +42,23 @@ class RunGroupsTest : public RunsPageFixture {
     const QRect cell = part->visualRect(rows().index(row, RunsModel::name));
     QTest::mouseClick(part->viewport(), Qt::LeftButton, {}, {cell.left() + 16, cell.center().y()});
   }
+  // A button that opens a menu, then an entry of it.
+  void pickFrom(const char* button, const QString& entry) {
+    bool picked = false;
+    QTimer::singleShot(0, this, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      if (!menu) return;
+      for (QAction* each : menu->actions())
+        if (each->text().section('\t', 0, 0) == entry) {
+          picked = true;
+          menu->setActiveAction(each);
+          return QTest::keyClick(menu, Qt::Key_Return);
+        }
+      menu->close();
+    });
+    m_open->click(button);
+    QVERIFY2(picked, qPrintable(entry));
+  }
   void clickHeadBox() {
     QHeaderView* const head = table().frozenPart()->horizontalHeader();
     QTest::mouseClick(head->viewport(), Qt::LeftButton, {}, QPoint(22, head->height() / 2));
@@ -244,6 +261,57 @@ class RunGroupsTest : public RunsPageFixture {
     QVERIFY(row(other) == 9);
     rows().setSpread(Spread::range);
     QCOMPARE(rows().index(0, RunsModel::best).data(kRemarkRole).toString(), QString("91.0 to 95.0"));
+  }
+
+  void aSavedViewBringsBackFilterGroupsAndOrder() {
+    for (int seed = 1; seed <= 2; ++seed) addSeed(QString("a-seed%1").arg(seed), seed, 0.9);
+    for (int seed = 1; seed <= 2; ++seed) addSeed(QString("b-seed%1").arg(seed), seed, 0.8, {{"name", "LARS"}});
+    showPage("runs");
+    auto* const search = page().findChild<SearchField*>();
+    auto* const views = m_open->part<QAbstractButton>("runs-views");
+    search->setText("optimizer == LARS");
+    pickFrom("runs-group", "Equal settings, other seeds");
+    QVERIFY(rows().isGrouped());
+    QTRY_COMPARE(rows().rowCount(), 1);
+    pickFrom("runs-views", "Save as a new view…");
+    auto* const name = m_open->window().findChild<QLineEdit*>("view-name");
+    QVERIFY(name);
+    name->selectAll();
+    QTest::keyClicks(name, "LARS alone");
+    QTest::keyClick(name, Qt::Key_Return);
+    QTRY_COMPARE(views->text(), QString("LARS alone"));
+    m_open->activate();
+    search->clear();
+    pickFrom("runs-group", "Every run by itself");
+    QTRY_COMPARE(rows().rowCount(), 4);
+    QTRY_COMPARE(views->text(), QString("LARS alone, edited"));
+    m_open->activate();
+    table().setFocus();
+    QTest::keyClick(&m_open->window(), Qt::Key_1, Qt::ControlModifier | Qt::ShiftModifier);
+    QTRY_COMPARE(rows().rowCount(), 1);
+    QVERIFY(rows().isGrouped());
+    QCOMPARE(search->text(), QString("optimizer == LARS"));
+    QCOMPARE(views->text(), QString("LARS alone"));
+    pickFrom("runs-views", "Remove LARS alone");
+    QCOMPARE(views->text(), QString("Views"));
+    m_open->undo();
+    pickFrom("runs-views", "LARS alone");
+    QCOMPARE(views->text(), QString("LARS alone"));
+  }
+
+  void aGroupIsComparedByItsMean() {
+    for (int seed = 1; seed <= 2; ++seed) addSeed(QString("a-seed%1").arg(seed), seed, 0.9 + 0.02 * seed);
+    addSeed("b", 1, 0.8, {{"name", "LARS"}});
+    showPage("runs");
+    rows().setGrouped(true);
+    QTRY_COMPARE(rows().rowCount(), 2);
+    QTRY_VERIFY(page().settled());
+    m_open->click("compare");
+    auto* const card = m_open->window().findChild<QWidget*>("compare-card");
+    QVERIFY(card);
+    QStringList words;
+    for (const QLabel* each : card->findChildren<QLabel*>()) words << each->text();
+    QVERIFY2(words.contains("93.00 ± 1.4") && words.contains("a"), qPrintable(words.join('|')));
   }
 
   void fourMoreSeedsOfAGroupAreNew() {

@@ -164,6 +164,35 @@ struct Opened {
   RunsPage& page() { return *static_cast<RunsPage*>(window.page("runs")); }
 };
 
+// Every run by itself and in groups, light and dark, wide and narrow.
+void takePictures(Opened& open, Theme& theme, const QString& folder) {
+  RunRows& rows = open.page().rows();
+  const auto take = [&](const QString& name) {
+    QTest::qWait(2500);
+    until([&] { return open.window.settled(); }, 20000);
+    open.window.grab().save(folder + '/' + name + ".png");
+  };
+  rows.setOpen(rows.index(1, 0).data(RunRows::groupRole).toString(), true);
+  rows.setOpen(rows.index(0, 0).data(RunRows::groupRole).toString(), true);
+  // The first groups alone are drawn.
+  open.page().table().setAllChecked(false);
+  for (int row = 0; row < std::min(rows.rowCount(), 18); ++row)
+    if (rows.index(row, 0).data(RunRows::groupRole).isValid())
+      rows.setData(rows.index(row, RunsModel::shown), Qt::Checked, Qt::CheckStateRole);
+  take("groups");
+  theme.setMode(ThemeMode::dark);
+  take("groups-dark");
+  open.window.resize(1024, 700);
+  take("groups-dark-1024");
+  theme.setMode(ThemeMode::light);
+  take("groups-1024");
+  open.window.resize(1440, 900);
+  open.page().table().setAllChecked(true);
+  rows.setGrouped(false);
+  take("all");
+  rows.setGrouped(true);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -171,7 +200,8 @@ int main(int argc, char** argv) {
   QCommandLineParser line;
   line.addOptions({{"runs", "Runs that come in.", "n", "1000"},
                    {"points", "Steps of each.", "n", "500"},
-                   {"page", "Page that is open meanwhile.", "id", "runs"}});
+                   {"page", "Page that is open meanwhile.", "id", "runs"},
+                   {"pictures", "Also takes pictures into it.", "folder"}});
   line.process(application);
   const int runs = line.value("runs").toInt(), points = line.value("points").toInt();
   QTemporaryDir place;
@@ -263,6 +293,7 @@ int main(int argc, char** argv) {
           "sorted by best", [&] { open.page().table().sortByColumn(RunsModel::best, Qt::DescendingOrder); }, 50);
       timed(
           "groups", [&] { open.page().rows().setGrouped(true); }, 50);
+      if (line.isSet("pictures")) takePictures(open, theme, line.value("pictures"));
       timed(
           "all ticks off", [&] { open.page().table().setAllChecked(false); }, 50);
       timed(
