@@ -91,15 +91,7 @@ void Launcher::listen(Executor& executor) {
       job.bootId = file.bootId;
     });
   });
-  connect(&executor, &Executor::doubted, this, [this](const QString& id, const QString& sentence) {
-    if (!m_active.contains(id) || m_doubts.value(id) == sentence) return;
-    if (sentence.isEmpty())
-      m_doubts.remove(id);
-    else
-      m_doubts.insert(id, sentence);
-    m_store.change(id, [&](RunRecord& run) { run.message = sentence; });
-    Q_EMIT doubtChanged(id);
-  });
+  connect(&executor, &Executor::doubted, this, &Launcher::takeDoubt);
   connect(&executor, &Executor::stage, this, [this](const QString& id, const QString& sentence, double share) {
     m_stages.insert(id, {sentence, share});
     Q_EMIT stageChanged(id);

@@ -134,6 +134,7 @@ class Launcher : public QObject {
   void take(const QString& id, const std::shared_ptr<EventBatch>& batch);
   void holdLastWord(const QString& id);
   void waitsThere(const QString& id);
+  void takeDoubt(const QString& id, const QString& sentence);
   void tellLastWord(const QString& id, RunState lastWord, const JobEnd& end);
   std::optional<RunState> lastWordOf(const RunRecord& run);
   void settle(const QString& id);

@@ -35,6 +35,23 @@ void requireAcceptable(const Host& host, const JobOrder& order) {
 
 }  // namespace
 
+void Launcher::takeDoubt(const QString& id, const QString& sentence) {
+  const auto active = m_active.find(id);
+  if (active == m_active.end() || m_doubts.value(id) == sentence) return;
+  // One that has told of its end keeps nobody waiting, whatever became of its folder since.
+  if (!sentence.isEmpty() && !isLive(m_store.find(id)->state)) {
+    active->executor->forget(id);
+    active->end = JobEnd{};
+    return m_pump.drain(id);
+  }
+  if (sentence.isEmpty())
+    m_doubts.remove(id);
+  else
+    m_doubts.insert(id, sentence);
+  m_store.change(id, [&](RunRecord& run) { run.message = sentence; });
+  Q_EMIT doubtChanged(id);
+}
+
 void Launcher::giveUp(const QString& id) {
   const RunRecord& run = wanted(id, RunAction::kill);
   if (orderOf(run).file.host.isEmpty())

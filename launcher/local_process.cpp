@@ -28,7 +28,8 @@ namespace {
 constexpr const char* kAround =
     "trap : INT TERM HUP; folder=$1; shift; \"$@\" & child=$!; exec 2>/dev/null; "
     "while :; do wait $child; code=$?; kill -0 $child 2>/dev/null || break; done; "
-    "echo $code > \"$folder/exit.part\" && mv \"$folder/exit.part\" \"$folder/exit\"; exit $code";
+    "echo $code > \"$folder/exit.part\" && mv \"$folder/exit.part\" \"$folder/exit\" || rm -f \"$folder/exit.part\"; "
+    "exit $code";
 
 std::optional<ProcessEnd> readExitFile(const QString& folder) {
   QFile file(folder + "/exit");

@@ -98,8 +98,9 @@ class Lane {
   std::unique_ptr<Ide> anotherIde() { return std::exchange(m_ide, std::make_unique<Ide>(m_place)); }
   int random(int from, int to) { return std::uniform_int_distribution(from, to)(m_random); }
   void pause(int fromMs, int toMs);
-  std::vector<pid_t> ranks() const;       // of the newest attempt that its log tells of
-  pid_t process(const char* part) const;  // of the run, whose command line holds this; 0 = none
+  std::vector<pid_t> ranks() const;  // of the newest attempt that its log tells of
+  enum class Word { first, any };
+  pid_t process(const char* word, Word which = Word::any) const;  // of the run, with this in its command line; 0 = none
   std::string batchNumber() const;
   static bool command(const std::string& line);  // by a shell; its output goes nowhere
 
@@ -108,6 +109,7 @@ class Lane {
   void train();
   bool recovers(std::int64_t before);
   void finish();
+  std::string nameOf(int run) const;
   void checkLog();
   void checkWeights();
   void checkNothingIsLeft();

@@ -80,7 +80,8 @@ void killWatcher(Lane& lane) {
 }
 
 void killMpirun(Lane& lane) {
-  if (const pid_t one = lane.process("mpirun --"); one > 0) ::kill(one, lane.random(0, 1) ? SIGKILL : SIGINT);
+  if (const pid_t one = lane.process("mpirun ", Lane::Word::first); one > 0)
+    ::kill(one, lane.random(0, 1) ? SIGKILL : SIGINT);
 }
 
 void fillDisk(Lane& lane) {

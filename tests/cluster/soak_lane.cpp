@@ -100,9 +100,11 @@ std::vector<pid_t> Lane::processes() const {
   return found;
 }
 
-pid_t Lane::process(const char* part) const {
-  for (const pid_t each : processes())
-    if (commandLine(fmt::format("/proc/{}", each)).find(part) != std::string::npos) return each;
+pid_t Lane::process(const char* word, Word which) const {
+  for (const pid_t each : processes()) {
+    const auto found = commandLine(fmt::format("/proc/{}", each)).find(word);
+    if (which == Word::first ? found == 0 : found != std::string::npos) return each;
+  }
   return 0;
 }
 
@@ -132,7 +134,7 @@ void Lane::go() {
 
 // A run from its submission to its end, with what befalls it meanwhile.
 void Lane::train() {
-  m_run = fmt::format("{}-{}", toText(m_place.kind), ++m_runs);
+  m_run = nameOf(++m_runs);
   m_befell.clear();
   m_ide->say("submit " + m_run);
   if (!recovers(0)) return;
@@ -180,6 +182,9 @@ bool Lane::recovers(std::int64_t before) {
   const Ide::Seen now = seen();
   violated(fmt::format("it does not go on: {} at step {}, attempt {}: {} {}", now.state, now.step, now.attempt,
                        now.message, now.doubt));
+  for (const pid_t each : processes())
+    say(fmt::format("process {} {}: {}", each, processStat(each) ? processStat(each)->state : '-',
+                    commandLine(fmt::format("/proc/{}", each))));
   m_lost = true;
   return false;
 }
@@ -189,9 +194,13 @@ void Lane::finish() {
   checkNothingIsLeft();
   checkLog();
   checkWeights();
+  // What lies on the small disk goes, but for the newest: its end may still be on its way to the IDE.
   std::error_code fault;
-  std::filesystem::remove_all(m_place.truth(m_run).path, fault);
-  if (m_place.kind != Kind::local) std::filesystem::remove_all(m_place.folder / "runs" / m_run, fault);
+  if (m_runs > 1) std::filesystem::remove_all(m_place.truth(nameOf(m_runs - 1)).path, fault);
+}
+
+std::string Lane::nameOf(int run) const {
+  return fmt::format("{}-{}", toText(m_place.kind), run);
 }
 
 void Lane::checkLog() {

@@ -149,6 +149,7 @@ class SoakTest : public QObject {
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);  // an IDE that was killed
   if (argc == 5 && std::string_view(argv[1]) == "--ide") return ideMain(argc, argv);
+  ::setenv("QTEST_FUNCTION_TIMEOUT", "86400000", 0);
   QCoreApplication application(argc, argv);
   SoakTest test;
   return QTest::qExec(&test, argc, argv);

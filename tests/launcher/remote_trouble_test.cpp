@@ -309,6 +309,27 @@ class RemoteTroubleTest : public RemoteFixture {
     QCOMPARE(m_launcher->running(), 0);
   }
 
+  void aFinishedRunWhoseFolderIsGoneKeepsNobodyWaiting() {
+    openScripted([told = false](const Json& request) mutable {
+      const std::string verb = request.value("verb", "");
+      if (verb == "state") return ScriptedHost::answer(request, {{"state", {{"phase", "none"}}}});
+      QByteArray all = ScriptedHost::usual(request);
+      if (verb == "tail")
+        all += ScriptedHost::frame(
+            {{"job", "a"}, {"events", 0}},
+            "{\"v\":1,\"attempt\":1,\"seq\":0,\"time\":1,\"kind\":\"started\"}\n"
+            "{\"v\":1,\"attempt\":1,\"seq\":1,\"time\":2,\"kind\":\"finished\",\"reason\":\"done\"}\n");
+      if (verb == "ping" && !std::exchange(told, true))
+        all += ScriptedHost::frame({{"job", "a"}, {"state", {{"phase", "none"}}}});
+      return all;
+    });
+    m_launcher->submit(job("a", {}));
+    QTRY_COMPARE(state("a"), RunState::finished);
+    QTRY_COMPARE(m_launcher->running(), 0);
+    QCOMPARE(state("a"), RunState::finished);
+    QCOMPARE(m_launcher->doubt("a"), QString());
+  }
+
   void aWordOfANewerEngineIsNoEnd() {
     openScripted([](const Json& request) {
       const std::string verb = request.value("verb", "");
