@@ -32,7 +32,7 @@ const std::vector<SettingSection>& settingSections() {
         {"Large batch",
          {"batch", "batch_at", "batch_then", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
         {"First weights", {"start_from", "start_from_parameters"}},
-        {"Regularisation", {"clip_norm"}},
+        {"Regularisation", {"clip_norm", "evaluated_weights", "average_decay"}},
         {"Data and shuffle", {"shuffle", "oversample", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},

@@ -23,7 +23,8 @@ PlannedCosts plannedCosts(const Project& project,
                                             .memoryBudget = settings.memoryBudget,
                                             .passes = settings.accumulate,
                                             .recomputation = &told}),
-                   .update = costOf(makeUpdateProgram(update, index, trained).program, {.threads = settings.threads}),
+                   .update = costOf(makeUpdateProgram(update, index, trained, 1, settings.averageDecay).program,
+                                    {.threads = settings.threads}),
                    .passes = settings.accumulate,
                    .every = update.every});
     const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;

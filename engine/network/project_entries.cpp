@@ -155,6 +155,27 @@ Entry settings() {
        .hard = Range{1e-12, 1e12},
        .comfortable = Range{0.01, 100},
        .optional = true},
+      {.key = "evaluated_weights",
+       .label = "Evaluated weights",
+       .help =
+           "Which weights a run is judged by and leaves for evaluation, prediction and export. The average costs a "
+           "number a weight, on every machine, and pays in runs whose rate does not fall to nothing: it stands where "
+           "the last steps go to and fro. Running statistics of batch normalisation stay those of the last weights.",
+       .type = FieldType::choice,
+       .defaultValue = "last",
+       .choices = {{"last", "The last", "As the rule left them."},
+                   {"average", "Their average",
+                    "An exponential average over the steps (EMA); training goes on from "
+                    "the last ones."}}},
+      {.key = "average_decay",
+       .label = "Average keeps",
+       .help = "The share of the average that a step keeps: 0.999 looks back some thousand steps. Less at first, "
+               "(1 + t) / (10 + t) behind t steps.",
+       .type = FieldType::real,
+       .defaultValue = 0.999,
+       .hard = Range{1e-6, 0.9999999},
+       .comfortable = Range{0.9, 0.99999},
+       .onlyWhen = "evaluated_weights=average"},
       {.key = "memory_budget",
        .label = "Memory budget",
        .help =

@@ -5,7 +5,9 @@
 //   2. gradients are scaled by min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of squares)
 //   3. a rule that measures answers each tensor's trust ratio; others, and tensors that are not `scaled`, have 1
 //   4. the rule on every element
-//   5. states behind the tensors take the values that are given with them
+//   5. with an `average_decay`, the exponential average of each weight, which stands behind its slots; it is the weight
+//      itself before the first update, which is for the caller to see to
+//   6. states behind the tensors take the values that are given with them
 // Behind all others, a rule that follows epochs is given the epochs done, in steps of which one has
 // `steps_per_epoch`.
 #include "engine/ops/update.h"
@@ -14,6 +16,7 @@
 
 #include "engine/base/json.h"
 #include "engine/ops/support.h"
+#include "engine/optimizers/rules/average.h"
 
 namespace loom {
 namespace {
@@ -76,21 +79,29 @@ UpdateSettings updateSettings(const Attributes& attributes) {
   settings.stepsPerEpoch = attributes.integer("steps_per_epoch", 1);
   if (settings.stepsPerEpoch < 1)
     throwError(ErrorCode::badProject, "update: an epoch of {} steps is none", settings.stepsPerEpoch);
+  settings.averageDecay = attributes.real("average_decay", 0.0);
+  if (!(settings.averageDecay >= 0 && settings.averageDecay < 1))
+    throwError(ErrorCode::badProject, "update: an average that keeps {} of itself is none", settings.averageDecay);
   const std::vector<double>& decays = attributes.reals("weight_decay");
   const std::vector<std::int64_t>& scaled = attributes.integers("scaled");
   if (decays.size() != scaled.size())
     throwError(ErrorCode::badProject, "update: 'weight_decay' has {} tensors, but 'scaled' has {}", decays.size(),
                scaled.size());
   for (std::size_t i = 0; i < decays.size(); ++i) {
-    const std::size_t first = kFirstTensor + i * (2 + settings.slots);
-    settings.tensors.push_back({first, first + 1, first + 2, decays[i], scaled[i] != 0});
+    const std::size_t first = kFirstTensor + i * (2 + settings.kept());
+    settings.tensors.push_back({.weight = first,
+                                .gradient = first + 1,
+                                .firstSlot = first + 2,
+                                .average = first + 2 + settings.slots,
+                                .weightDecay = decays[i],
+                                .scaled = scaled[i] != 0});
   }
   return settings;
 }
 
 std::vector<StateOfUpdate> statesOf(const UpdateSettings& settings, std::size_t inputs) {
   std::vector<StateOfUpdate> states;
-  for (std::size_t at = kFirstTensor + settings.tensors.size() * (2 + settings.slots); at + 1 < inputs; at += 2)
+  for (std::size_t at = kFirstTensor + settings.tensors.size() * (2 + settings.kept()); at + 1 < inputs; at += 2)
     states.push_back({at, at + 1});
   return states;
 }
@@ -109,11 +120,11 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   const auto tensors = static_cast<std::int64_t>(settings.tensors.size());
   if (inputs[3].type != DataType::f64) throwError(ErrorCode::badProject, "the squares must hold f64");
   ops::needShape("the squares", inputs[3], Shape{tensors});
-  const std::size_t wanted = settings.tensors.size() * (2 + settings.slots), last = settings.rule->followsEpochs();
+  const std::size_t wanted = settings.tensors.size() * (2 + settings.kept()), last = settings.rule->followsEpochs();
   if (inputs.size() < kFirstTensor + wanted + last || (inputs.size() - kFirstTensor - wanted - last) % 2 != 0)
     throwError(ErrorCode::badProject,
                "{} of {} tensors takes {} of each, {} in all, and two for each state behind them{}, but {} are given",
-               attributes.text("rule"), tensors, 2 + settings.slots, wanted, last ? ", then the epochs" : "",
+               attributes.text("rule"), tensors, 2 + settings.kept(), wanted, last ? ", then the epochs" : "",
                inputs.size() - kFirstTensor);
   if (last && (inputs.back().shape.rank() != 0 || !inputs.back().present))
     throwError(ErrorCode::badProject, "the epochs must be one number");
@@ -124,7 +135,7 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
   }
   for (const UpdateOfTensor& tensor : settings.tensors) {
     ops::needFloat("the weight", inputs[tensor.weight]);
-    for (std::size_t i = tensor.gradient; i < tensor.firstSlot + settings.slots; ++i) {
+    for (std::size_t i = tensor.gradient; i < tensor.firstSlot + settings.kept(); ++i) {
       ops::needFloat(i == tensor.gradient ? "the gradient" : "the slot", inputs[i]);
       ops::needSameShape(i == tensor.gradient ? "the gradient" : "the slot", inputs[i], "the weight",
                          inputs[tensor.weight]);
@@ -138,7 +149,7 @@ std::vector<int> updatesOf(std::size_t inputs, const Attributes& attributes) {
   std::vector<int> places;
   for (const UpdateOfTensor& tensor : settings.tensors) {
     places.push_back(static_cast<int>(tensor.weight));
-    for (std::size_t slot = 0; slot < settings.slots; ++slot)
+    for (std::size_t slot = 0; slot < settings.kept(); ++slot)
       places.push_back(static_cast<int>(tensor.firstSlot + slot));
   }
   for (const StateOfUpdate& one : statesOf(settings, inputs)) places.push_back(static_cast<int>(one.state));
@@ -159,7 +170,7 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     scalars.epoch = inputs[*epochs]->values[0] / static_cast<double>(settings.stepsPerEpoch);
   for (std::size_t i = 0; i < settings.tensors.size(); ++i) {
     const UpdateOfTensor& tensor = settings.tensors[i];
-    const std::span<ReferenceTensor> updated = outputs.subspan(1 + i * (1 + settings.slots), 1 + settings.slots);
+    const std::span<ReferenceTensor> updated = outputs.subspan(1 + i * (1 + settings.kept()), 1 + settings.kept());
     ReferenceRange range{.weight = updated[0].values.data(),
                          .gradient = inputs[tensor.gradient]->values.data(),
                          .slots = {},
@@ -177,9 +188,14 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
       }
       scalars.tensorScale = ratios[i];
     }
+    std::vector<double>* average = settings.averageDecay > 0 ? &updated.back().values : nullptr;
     settings.rule->update(range, scalars);
+    if (!average) continue;
+    const double kept = keptOfAverage(settings.averageDecay, scalars.step);
+    for (std::size_t k = 0; k < average->size(); ++k)
+      (*average)[k] = kept * (*average)[k] + (1 - kept) * updated[0].values[k];
   }
-  std::size_t updated = 1 + settings.tensors.size() * (1 + settings.slots);
+  std::size_t updated = 1 + settings.tensors.size() * (1 + settings.kept());
   for (const StateOfUpdate& one : statesOf(settings, inputs.size()))
     outputs[updated++].values = inputs[one.becomes]->values;
 }

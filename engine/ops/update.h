@@ -17,6 +17,7 @@ struct UpdateInputs {
 
 struct UpdateOfTensor {
   std::size_t weight, gradient, firstSlot;  // places among the operation's inputs; slots stand behind each other
+  std::size_t average;                      // of the weights: behind the slots, where averages are kept
   double weightDecay;
   bool scaled;  // by its trust ratio, where the rule has one
 };
@@ -28,9 +29,11 @@ struct StateOfUpdate {
 
 struct UpdateSettings {
   std::unique_ptr<Optimizer> rule;
-  std::size_t slots = 0;
+  std::size_t slots = 0;           // of the rule
+  double averageDecay = 0;         // of an exponential average of the weights; 0: none is kept
   std::int64_t stepsPerEpoch = 1;  // for rules that follow epochs
   std::vector<UpdateOfTensor> tensors;
+  std::size_t kept() const { return slots + (averageDecay > 0 ? 1 : 0); }  // tensors beside each weight
 };
 // Those of an operation with so many inputs.
 std::vector<StateOfUpdate> statesOf(const UpdateSettings& settings, std::size_t inputs);

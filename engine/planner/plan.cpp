@@ -25,6 +25,11 @@ bool isWanted(const UpdateSpec& update, const Parameter& parameter) {
                      [&](const std::string& pattern) { return matchesPattern(pattern, parameter.name); });
 }
 
+// Of each weight, besides.
+int averagesOf(const Values& settings) {
+  return settings.text("evaluated_weights") == "average" ? 1 : 0;
+}
+
 int slotsOf(const Json& optimizer, std::string& name) {
   name = optimizer.is_object() && optimizer.contains("name") && optimizer["name"].is_string()
              ? optimizer["name"].get<std::string>()
@@ -94,7 +99,7 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
       throwError(ErrorCode::badProject, "training: a batch of {} samples cannot be split into {} passes", planned.batch,
                  planned.passes);
     planned.shard = (planned.batch + planned.passes - 1) / planned.passes;
-    const int slots = slotsOf(update.optimizer, planned.optimizer);
+    const int slots = slotsOf(update.optimizer, planned.optimizer) + averagesOf(settings);
 
     ProgramBuilder builder(lower(*network, {.batch = planned.shard, .training = true}));
     differentiate(builder, [&](const Parameter& parameter) { return isWanted(update, parameter); });

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/training/update_program.h"
 
 namespace loom {
 namespace {
@@ -60,9 +61,14 @@ Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json posit
   Snapshot snapshot{.step = step, .tensors = {}, .position = std::move(position)};
   for (const auto& entry : store.entries()) {
     const Parameter& parameter = entry->parameter;
-    snapshot.tensors.push_back({parameter.name, parameter.shape, entry->value.values()});
+    const auto average = entry->slots.find(kAverageSlot);
+    const StoredTensor& evaluated = average == entry->slots.end() ? entry->value : average->second;
+    snapshot.tensors.push_back({parameter.name, parameter.shape, evaluated.values()});
     for (const auto& [slot, tensor] : entry->slots)
-      snapshot.tensors.push_back({parameter.name + "#" + slot, parameter.shape, tensor.values()});
+      if (slot != kAverageSlot)
+        snapshot.tensors.push_back({parameter.name + "#" + slot, parameter.shape, tensor.values()});
+    if (&evaluated != &entry->value)
+      snapshot.tensors.push_back({parameter.name + kTrainedSuffix, parameter.shape, entry->value.values()});
   }
   return snapshot;
 }
@@ -101,6 +107,27 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store,
         missing.push_back(name);
   }
   return missing;
+}
+
+std::vector<std::string> Checkpoint::restoreTraining(ParameterStore& store,
+                                                     const std::function<bool(const std::string&)>& mayLack) const {
+  std::vector<std::string> missing = restore(store, mayLack);
+  for (const auto& entry : store.entries()) {
+    const auto average = entry->slots.find(kAverageSlot);
+    if (average != entry->slots.end()) average->second.write(entry->value.values());
+    if (const TensorFile::Tensor* trained = m_file.find(entry->parameter.name + kTrainedSuffix))
+      entry->value.write(trained->values);
+  }
+  std::erase_if(missing, [this](const std::string& slot) {
+    const std::size_t mark = slot.find('#');
+    return slot.substr(mark + 1) == kAverageSlot && m_file.find(slot.substr(0, mark) + kTrainedSuffix) != nullptr;
+  });
+  return missing;
+}
+
+bool Checkpoint::hasAverages() const {
+  return std::any_of(m_file.tensors().begin(), m_file.tensors().end(),
+                     [](const TensorFile::Tensor& tensor) { return tensor.name.ends_with(kTrainedSuffix); });
 }
 
 std::size_t Checkpoint::restoreMatching(ParameterStore& store) const {

@@ -18,6 +18,9 @@
 namespace loom {
 
 inline constexpr int kCheckpointVersion = 1;
+// Where averages of the weights are kept, these stand under the weights' names: whoever reads a checkpoint means the
+// weights to evaluate. Those with which training goes on stand beside them, as "conv1/weight#trained".
+inline constexpr const char* kTrainedSuffix = "#trained";
 
 // A copy of the store at one step: training goes on while it waits to be written.
 struct Snapshot {
@@ -39,11 +42,16 @@ class Checkpoint {
   explicit Checkpoint(const std::filesystem::path& path);
   const Json& position() const { return m_position; }
   std::int64_t step() const { return m_position.value("step", std::int64_t{0}); }
-  // Fills everything that the store holds. Weights and states must be there in the right shape (Error(badData) names
-  // the first that is not), but for those that it may lack; answers the slots that the file lacks, which stay as they
-  // are.
+  // Fills everything that the store holds, with the weights to evaluate. Weights and states must be there in the right
+  // shape (Error(badData) names the first that is not), but for those that it may lack; answers the slots that the file
+  // lacks, which stay as they are.
   std::vector<std::string> restore(ParameterStore& store,
                                    const std::function<bool(const std::string&)>& mayLack = {}) const;
+  // The same for a training that goes on: with the weights as the rule left them, beside their averages. An average
+  // that the file lacks begins at them.
+  std::vector<std::string> restoreTraining(ParameterStore& store,
+                                           const std::function<bool(const std::string&)>& mayLack = {}) const;
+  bool hasAverages() const;
   // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed
   // since. Answers how many were filled.
   std::size_t restoreMatching(ParameterStore& store) const;

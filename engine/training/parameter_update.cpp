@@ -11,7 +11,7 @@ namespace loom {
 ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store,
                                  Backend& backend, const Options& options)
     : m_stepsPerEpoch(options.stepsPerEpoch),
-      m_made(makeUpdateProgram(spec, index, trained, options.stepsPerEpoch)),
+      m_made(makeUpdateProgram(spec, index, trained, options.stepsPerEpoch, options.averageDecay)),
       m_executable(
           backend.compile(std::move(m_made.program), store, {.trace = options.trace, .profile = options.profile})),
       m_squares(m_made.parameters.size()),

@@ -35,6 +35,7 @@ class ParameterUpdate {
  public:
   struct Options {
     std::int64_t stepsPerEpoch = 1;  // into which rules that follow epochs see them divided
+    double averageDecay = 0;         // of the average of the weights; 0: none
     Trace* trace = nullptr;
     bool profile = false;  // as in CompileOptions
   };

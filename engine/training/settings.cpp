@@ -65,6 +65,7 @@ TrainSettings readSettings(const Json& settings) {
                "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,
                read.batch, read.batch);
   read.batchStages = batchStages(values);
+  if (values.text("evaluated_weights") == "average") read.averageDecay = values.real("average_decay");
   return read;
 }
 

@@ -19,6 +19,7 @@ struct TrainSettings {
   std::int64_t batch = 0;               // samples of a step over all accumulation passes
   std::vector<BatchStage> batchStages;  // in the order of epochs; before the first it is `batch`
   std::int64_t accumulate = 0;          // passes of a step
+  double averageDecay = 0;              // of the average of the weights; 0: none is kept
   DataType precision = DataType::f32;
   bool tf32 = false;             // f32 factors may be rounded, on machines that have it
   std::size_t memoryBudget = 0;  // bytes; 0 = none

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/program/trace.h"
 #include "engine/training/same_weights.h"
+#include "engine/training/weight_averages.h"
 
 namespace loom {
 namespace {
@@ -109,7 +110,10 @@ void TrainingSession::endEpoch() {
 
 bool TrainingSession::validate() {
   const auto begin = Clock::now();
-  const std::optional<Measured> measured = m_evaluation->run(m_options.stop);
+  const std::optional<Measured> measured = [this] {
+    const AveragesInPlace averages(m_store);
+    return m_evaluation->run(m_options.stop);
+  }();
   if (!measured) return false;
   m_position.validationDue = false;
   tell("validation", {{"step", m_step},

@@ -43,6 +43,7 @@ class TrainingSession {
   void followSettings(std::int64_t stepsPerEpoch);
   void warnOfLoneStatistics();
   void sharePosition();
+  void tellMissing(const std::vector<std::string>& slots, bool hadAverages);
   void chooseMonitor();
   void describe();
   void tellPlan();

@@ -60,7 +60,8 @@ bool isChosen(const UpdateSpec& spec, const Parameter& parameter) {
   return !parameter.isState && (spec.parameters.empty() || matchesAny(spec.parameters, parameter.name));
 }
 
-UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained, std::int64_t stepsPerEpoch) {
+UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained, std::int64_t stepsPerEpoch,
+                                double averageDecay) {
   const OptimizerDefinition& definition = definitionOf(spec.optimizer);
   const Values values(definition.entry, spec.optimizer);
   const std::unique_ptr<Optimizer> rule = definition.make(values);
@@ -70,6 +71,7 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
   made.measures = rule->measures();
   for (const std::string& slot : rule->slots())
     made.slots.push_back(index == 0 ? slot : fmt::format("{}@{}", slot, index));
+  if (averageDecay > 0) made.slots.push_back(kAverageSlot);
 
   const std::vector<std::string> unscaled(rule->unscaled().begin(), rule->unscaled().end());
   ProgramBuilder builder(1, trained.seed, true);
@@ -103,9 +105,9 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
   inputs.insert(inputs.end(), tensors.begin(), tensors.end());
   inputs.insert(inputs.end(), states.begin(), states.end());
   if (rule->followsEpochs()) inputs.push_back(builder.scalar(kStepScalar));  // of the epochs, in this program
-  const TensorId ratios =
-      builder.add("update", std::move(inputs),
-                  updateAttributes(definition, values, std::move(decays), std::move(scaled), stepsPerEpoch));
+  Attributes attributes = updateAttributes(definition, values, std::move(decays), std::move(scaled), stepsPerEpoch);
+  if (averageDecay > 0) attributes.set("average_decay", averageDecay);
+  const TensorId ratios = builder.add("update", std::move(inputs), std::move(attributes));
   builder.result(kSquaresResult, "output", squares);
   builder.result(kRatiosResult, "output", ratios);
   made.program = builder.take();

@@ -13,6 +13,10 @@ namespace loom {
 inline constexpr const char* kSquaresResult = "squares";
 inline constexpr const char* kRatiosResult = "ratios";
 
+// The exponential average of a parameter, which is what is evaluated where there is one (checkpoint.h). Whoever makes
+// the program lets it begin as the parameter.
+inline constexpr const char* kAverageSlot = "average";
+
 struct UpdateProgram {
   Program program;
   std::vector<std::string> parameters;  // in their order
@@ -25,10 +29,11 @@ struct UpdateProgram {
 
 // Takes the parameters for which `trained` computes gradients; the states whose averages it computes take these where
 // the update is made. `index` is this update's place in `training`: it keeps
-// slots of several optimizers on one parameter apart. `stepsPerEpoch`: for rules that follow epochs. Throws
-// Error(badProject) for an unknown optimizer, wrong values, or none to update.
+// slots of several optimizers on one parameter apart. `stepsPerEpoch`: for rules that follow epochs. `averageDecay`: of
+// the average of the weights, a slot kAverageSlot; 0 keeps none. Throws Error(badProject) for an unknown optimizer,
+// wrong values, or none to update.
 UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained,
-                                std::int64_t stepsPerEpoch = 1);
+                                std::int64_t stepsPerEpoch = 1, double averageDecay = 0);
 
 // Whether the project's patterns choose this parameter.
 bool isChosen(const UpdateSpec& spec, const Parameter& parameter);

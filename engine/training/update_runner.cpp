@@ -61,9 +61,10 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
   // Its slots stand first: what is free beside them is a batch's.
-  m_update = std::make_unique<ParameterUpdate>(
-      parts.spec, parts.index, whole, parts.store, parts.backend,
-      ParameterUpdate::Options{.stepsPerEpoch = parts.stepsPerEpoch, .trace = parts.compile.trace});
+  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, whole, parts.store, parts.backend,
+                                               ParameterUpdate::Options{.stepsPerEpoch = parts.stepsPerEpoch,
+                                                                        .averageDecay = parts.settings.averageDecay,
+                                                                        .trace = parts.compile.trace});
   m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
   m_late = executable().resultsKept() > 1 && !m_scale.active();
 }

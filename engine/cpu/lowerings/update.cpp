@@ -9,6 +9,7 @@
 
 #include "engine/cpu/kernels/squares.h"
 #include "engine/cpu/lowerings/lowerings.h"
+#include "engine/optimizers/rules/average.h"
 
 namespace loom::cpu {
 namespace {
@@ -96,6 +97,7 @@ class Step {
                       .slots = {}};
       for (std::size_t slot = 0; slot < m_settings.slots; ++slot)
         buffers.slots[slot] = plan.read(operation.inputs[tensor.firstSlot + slot]);
+      if (m_settings.averageDecay > 0) buffers.average = plan.read(operation.inputs[tensor.average]);
       m_tensors.push_back(buffers);
     }
     for (const StateOfUpdate& state : statesOf(m_settings, operation.inputs.size()))
@@ -126,9 +128,8 @@ class Step {
         .epoch = m_epochs ? m_epochs() / static_cast<double>(m_settings.stepsPerEpoch) : 0};
     const Optimizer& rule = *m_settings.rule;
     if (!rule.measures()) {
-      m_pieces.backwards(worker, [&](const Piece& piece, std::size_t) {
-        rule.update(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
-      });
+      m_pieces.backwards(worker,
+                         [&](const Piece& piece, std::size_t) { apply(piece, scalarsOf(scalars, piece.tensor, 1)); });
     } else if (worker.phase == 0) {
       m_pieces.backwards(worker, [&](const Piece& piece, std::size_t i) {
         m_sums.get()[i] = rule.measure(rangeOf(piece), scalarsOf(scalars, piece.tensor, 1));
@@ -139,15 +140,26 @@ class Step {
       m_pieces.forwards(worker, [&](const Piece& piece, std::size_t) {
         UpdateScalars known = scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]);
         known.sums = m_sumsOfTensors.get()[piece.tensor];
-        rule.update(rangeOf(piece), known);
+        apply(piece, known);
       });
     }
   }
 
  private:
   struct Buffers {
-    Ref<float> weight, gradient, slots[kMostSlots];
+    Ref<float> weight, gradient, slots[kMostSlots], average;
   };
+
+  // The rule on a piece, and its average while it is still in the cache.
+  void apply(const Piece& piece, const UpdateScalars& scalars) const {
+    const UpdateRange range = rangeOf(piece);
+    m_settings.rule->update(range, scalars);
+    if (m_settings.averageDecay == 0) return;
+    float* average = m_tensors[piece.tensor].average.get() + piece.first;
+    const double kept = keptOfAverage(m_settings.averageDecay, scalars.step);
+    const auto keep = static_cast<float>(kept), take = static_cast<float>(1 - kept);
+    for (std::int64_t i = 0; i < range.count; ++i) average[i] = keep * average[i] + take * range.weight[i];
+  }
 
   static Ref<UpdateSums> sumsFor(Plan& plan, std::int64_t count) {
     static_assert(sizeof(UpdateSums) % sizeof(float) == 0);

@@ -4,6 +4,7 @@
 #include "engine/cuda/kernels/pieces.cuh"
 #include "engine/cuda/kernels/reduce_block.cuh"
 #include "engine/cuda/kernels/update.h"
+#include "engine/optimizers/rules/average.h"
 #include "engine/optimizers/rules/rule.h"
 
 namespace loom::cuda {
@@ -189,6 +190,21 @@ __global__ void __launch_bounds__(kUpdateThreads) takeRatios(UpdateArguments a) 
   constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(known);
 }
 
+// kCount elements of an average: keep of it, and take of the weights, which the same thread has just written.
+template <int kCount>
+__device__ __forceinline__ void averageSome(const UpdateTensor& tensor, std::int64_t i, float keep, float take) {
+  using Numbers = Few<float, kCount>;
+  const Numbers weight = *reinterpret_cast<const Numbers*>(tensor.weight + i);
+  Numbers average = *reinterpret_cast<const Numbers*>(tensor.average + i);
+  for (int k = 0; k < kCount; ++k) average.at[k] = keep * average.at[k] + take * weight.at[k];
+  *reinterpret_cast<Numbers*>(tensor.average + i) = average;
+}
+__device__ __forceinline__ void averagePiece(const UpdateTensor& tensor, const Piece& piece, float keep, float take) {
+  overPiece(
+      tensor.pieces, piece, [&](std::int64_t i) { averageSome<4>(tensor, i, keep, take); },
+      [&](std::int64_t i) { averageSome<1>(tensor, i, keep, take); });
+}
+
 template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads) updatePieces(UpdateArguments a) {
   if (a.state->made == 0) return;
@@ -201,6 +217,9 @@ __global__ void __launch_bounds__(kUpdateThreads) updatePieces(UpdateArguments a
   overPiece(
       tensor.pieces, piece, [&](std::int64_t i) { workOn<Rule, 4, true>(tensor, i, descend); },
       [&](std::int64_t i) { workOn<Rule, 1, true>(tensor, i, descend); });
+  if (tensor.average == nullptr) return;
+  const double kept = keptOfAverage(a.averageDecay, a.state->scalars.step);
+  averagePiece(tensor, piece, static_cast<float>(kept), static_cast<float>(1 - kept));
 }
 
 #define LOOM_UPDATE_ROWS(name, Rule)                                             \

@@ -43,6 +43,7 @@ struct UpdateTensor {
   float* weight = nullptr;
   const float* gradient = nullptr;
   float* slots[kMostSlots] = {};
+  float* average = nullptr;  // of the weights; null: none is kept
   TensorPieces pieces;
   double weightDecay = 0;
   std::int32_t scaled = 0;  // by its trust ratio
@@ -75,6 +76,7 @@ struct UpdateArguments {
   UpdateNumber learningRate, updateCount, clipNorm;  // clipNorm.at may be null: any norm
   UpdateNumber epochs;                               // in steps, of rules that follow them; else null
   std::int64_t stepsPerEpoch = 1;
+  double averageDecay = 0;
   const double* squares = nullptr;
   const UpdateTensor* tensors = nullptr;
   const Piece* pieces = nullptr;

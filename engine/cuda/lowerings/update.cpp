@@ -91,7 +91,7 @@ void lowerScaleAll(Plan& plan, const Operation& operation) {
 }
 
 struct UpdatedTensor {
-  Operand weight, gradient, slots[kMostSlots];
+  Operand weight, gradient, slots[kMostSlots], average;
   UpdateOfTensor settings;
 };
 
@@ -106,6 +106,7 @@ Operand tableOf(Plan& plan, const std::vector<UpdatedTensor>& tensors, const Cut
                        .weightDecay = one.settings.weightDecay,
                        .scaled = one.settings.scaled ? 1 : 0});
       for (std::size_t slot = 0; slot < kMostSlots; ++slot) table.back().slots[slot] = one.slots[slot].address<float>();
+      table.back().average = one.average.address<float>();
     }
     return bytesOfTable(table);
   });
@@ -116,17 +117,19 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   const UpdateInputs inputs = updateInputs(operation.inputs);
   std::vector<UpdatedTensor> tensors;
   std::vector<TensorId> weights;
-  std::vector<Operand> gradients, slots, updated;
+  std::vector<Operand> gradients, slots, updated, averages;
   for (const UpdateOfTensor& one : settings.tensors) {
     weights.push_back(operation.inputs[one.weight]);
     UpdatedTensor tensor{.weight = plan.read(weights.back()),
                          .gradient = plan.read(operation.inputs[one.gradient]),
                          .slots = {},
+                         .average = {},
                          .settings = one};
     for (std::size_t slot = 0; slot < settings.slots; ++slot) {
       tensor.slots[slot] = plan.read(operation.inputs[one.firstSlot + slot]);
       slots.push_back(tensor.slots[slot]);
     }
+    if (settings.averageDecay > 0) averages.push_back(tensor.average = plan.read(operation.inputs[one.average]));
     gradients.push_back(tensor.gradient);
     updated.push_back(tensor.weight);
     tensors.push_back(std::move(tensor));
@@ -144,6 +147,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
   const auto epochsAt = epochInput(settings, operation.inputs.size());
   const Operand epochs = epochsAt ? plan.read(operation.inputs[*epochsAt]) : Operand{};
   UpdateArguments shared{.stepsPerEpoch = settings.stepsPerEpoch,
+                         .averageDecay = settings.averageDecay,
                          .tensorCount = static_cast<std::int32_t>(tensors.size())};
   if (rule.bytes.size() > kRuleBytes)
     throwError(ErrorCode::internal, "the rule '{}' takes {} bytes, but kernels take {}", rule.name, rule.bytes.size(),
@@ -181,7 +185,7 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
     stage("update_measure", overPieces(cut), read, joined(slots, {sums}));
     stage("update_ratios", overTensors(cut), {table, state, sums, squares}, {constants, ratios});
   }
-  stage("update", overPieces(cut), read, joined(updated, slots));
+  stage("update", overPieces(cut), joined(read, averages), joined(joined(updated, slots), averages));
 
   std::vector<Scaled> states;
   std::vector<TensorId> ids;

@@ -15,14 +15,15 @@ const std::vector<Shape>& shapes() {
 }
 
 OpCase updateCase(const std::string& name, const OptimizerDefinition& definition, const Json& given, InputCase squared,
-                  InputCase clip) {
+                  InputCase clip, double averageDecay = 0) {
   const Values values(definition.entry, given);
   OpCase made{.name = name,
               .op = "update",
               .inputs = {learningRate(), updateCount(), std::move(clip), std::move(squared)},
               .attributes = updateAttributes(definition, values, {0.25, 0.0, 0.125, 0.25}, {1, 1, 1, 0}, 2)};
   const auto rule = definition.make(values);
-  const std::size_t slots = rule->slots().size();
+  if (averageDecay > 0) made.attributes.set("average_decay", averageDecay);
+  const std::size_t slots = rule->slots().size() + (averageDecay > 0 ? 1 : 0);
   for (const Shape& shape : shapes()) {
     made.inputs.push_back(state(shape));
     made.inputs.push_back(state(shape));
@@ -57,6 +58,11 @@ std::vector<OpCase> updateCases() {
   add("update_lars_you", "LARS", {{"variant", "you"}, {"rate_placement", "outside"}});
   add("update_nadam_decoupled", "NAdam", {{"decoupled", true}, {"momentum_decay", 3.0}});
   add("update_radam_decoupled", "RAdam", {{"decoupled", true}});
+  // With averages of the weights: before the ramp ends (2 of 11 are kept) and behind it.
+  for (const double decay : {0.9, 0.1})
+    for (const char* rule : {"SGD", "LAMB", "STiLL"})
+      all.push_back(updateCase(std::string("update_average_") + (decay > 0.5 ? "ramp_" : "") + rule,
+                               *findOptimizer(rule), Json::object(), squares(tensors, 0.1, 0.2), absent(), decay));
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   // States that take the place of others, unless the update is refused.
   const auto withStates = [](OpCase made) {

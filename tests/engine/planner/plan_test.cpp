@@ -61,6 +61,9 @@ TEST(Plan, IsOfTheLargestStageOfTheBatch) {
   EXPECT_EQ(plan.total.totalBytes(), large.total.totalBytes());
   EXPECT_EQ(plan.total.optimizerBytes, 3 * 61706 * 4);
   EXPECT_EQ(planTraining(projectOf(leNet(), "Lion", stages)).total.optimizerBytes, 61706 * 4);
+  Json averaged = stages;
+  averaged["evaluated_weights"] = "average";
+  EXPECT_EQ(planTraining(projectOf(leNet(), "Lion", averaged)).total.optimizerBytes, 2 * 61706 * 4);
 }
 
 TEST(Plan, CountsRunningAveragesApart) {

@@ -193,6 +193,7 @@ TEST(Rules, HaveTheSameBitsOnAnyNumberOfRanks) {
     const Json project = projectOf(kNets[0], {{"deterministic", true},
                                               {"optimizer", std::move(optimizer)},
                                               {"schedule", {{"name", "Plateau"}, {"patience", 0}}},
+                                              {"evaluated_weights", "average"},
                                               {"batch_at", {1}},
                                               {"batch_then", {23}}});
     const Outcome together = onAll(shared, project, rule->entry.id + "-together");

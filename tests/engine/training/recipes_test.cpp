@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/run/control.h"
+#include "engine/training/trained_run.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -202,6 +203,92 @@ TEST(Recipes, StagesThatCannotBeAreRefusedBeforeTheFirstStep) {
   EXPECT_THAT(messageOf({{"batch_at", {1.5, 3}}}), HasSubstr("whole epochs"));
   EXPECT_THAT(messageOf({{"batch_then", {24, 3}}, {"accumulate", 4}}), HasSubstr("at least 4"));
   EXPECT_THAT(messageOf({{"batch_then", {24, 49}}, {"drop_last", true}}), HasSubstr("nothing would be left"));
+}
+
+Json averaged(double decay = 0.8) {
+  Json project = perceptron();
+  project["training"].update({{"evaluated_weights", "average"}, {"average_decay", decay}});
+  return project;
+}
+
+std::vector<float> weightsAfter(const Workshop& workshop, std::int64_t steps) {
+  Json project = perceptron();
+  if (steps > 0)
+    project["training"]["max_steps"] = steps;
+  else
+    project["training"]["epochs"] = 0;
+  return workshop.train(project, "plain" + std::to_string(steps)).tensors().at("fc1/weight");
+}
+
+// The average by hand from the weights behind each of nine steps; its ramp is 1/10, 2/11, ... up to 0.4.
+TEST(Recipes, AverageOfTheWeightsIsWhatACheckpointShows) {
+  const Workshop workshop("recipes-average", 48);
+  const std::vector<float> first = weightsAfter(workshop, 0);
+  std::vector<double> expected(first.begin(), first.end());
+  std::vector<float> last;
+  for (int step = 1; step <= 9; ++step) {
+    last = weightsAfter(workshop, step);
+    const double kept = std::min(0.4, step / (step + 9.0));
+    for (std::size_t i = 0; i < last.size(); ++i) expected[i] = kept * expected[i] + (1 - kept) * last[i];
+  }
+  const auto run = workshop.train(averaged(0.4), "run");
+  const auto tensors = run.tensors();
+  EXPECT_EQ(tensors.at("fc1/weight#trained"), last) << "training goes on from the weights themselves";
+  for (std::size_t i = 0; i < last.size(); ++i) EXPECT_NEAR(tensors.at("fc1/weight")[i], expected[i], 1e-6);
+  EXPECT_NE(tensors.at("fc1/weight"), last);
+  EXPECT_FALSE(tensors.contains("fc1/weight#average"));
+  // Of untrained weights the average is these.
+  Json none = averaged();
+  none["training"]["epochs"] = 0;
+  EXPECT_EQ(workshop.train(none, "none").tensors().at("fc1/weight"), first);
+}
+
+TEST(Recipes, ARunIsJudgedByTheAverageAndLeavesIt) {
+  const Workshop workshop("recipes-average-judged", 48);
+  const auto plain = workshop.train(perceptron(), "plain"), run = workshop.train(averaged(), "run");
+  EXPECT_EQ(run.series("step", "loss"), plain.series("step", "loss")) << "training takes no notice";
+  const auto validated = run.series("validation", "loss");
+  EXPECT_NE(validated, plain.series("validation", "loss"));
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder, .which = Which::last});
+  EXPECT_NEAR(trained.evaluate("").loss, validated.back(), 1e-6);
+  // Another run begins with it, too.
+  Json next = perceptron();
+  next["training"].update({{"start_from", "run"}, {"epochs", 0}});
+  EXPECT_EQ(workshop.train(next, "next").tensors().at("fc1/weight"), [&] {
+    const TrainedRun best(run.folder);
+    return best.weights().at("fc1/weight").values;
+  }());
+}
+
+TEST(Recipes, AveragesGoOnAsIfTheRunHadNeverStopped) {
+  const Workshop workshop("recipes-average-resume", 48);
+  const auto whole = workshop.train(averaged(), "whole");
+  for (const std::int64_t step : {1, 4, 6}) {
+    const std::string name = "parts" + std::to_string(step);
+    workshop.train(averaged(), name, endAt(step));
+    const auto parts = workshop.train(averaged(), name, {.resume = true});
+    expectEqual(whole, parts, name);
+    EXPECT_EQ(whole.series("validation", "loss"), parts.series("validation", "loss"));
+    EXPECT_TRUE(parts.of("warning").empty());
+  }
+}
+
+TEST(Recipes, AveragesThatBeginOrEndWithAResumeSaySo) {
+  const Workshop workshop("recipes-average-changed", 48);
+  const auto plain = workshop.train(perceptron(), "plain");
+  workshop.train(averaged(), "ends", endAt(4));
+  const auto ended = workshop.train(perceptron(), "ends", {.resume = true, .changed = true});
+  EXPECT_EQ(ended.tensors(), plain.tensors());
+  ASSERT_EQ(ended.of("warning").size(), 1u);
+  EXPECT_THAT(ended.of("warning")[0].body["message"].get<std::string>(),
+              HasSubstr("averages of the weights are given up"));
+  workshop.train(perceptron(), "begins", endAt(4));
+  const auto begun = workshop.train(averaged(), "begins", {.resume = true, .changed = true});
+  EXPECT_EQ(begun.tensors().at("fc1/weight#trained"), plain.tensors().at("fc1/weight"));
+  ASSERT_EQ(begun.of("warning").size(), 1u);
+  EXPECT_THAT(begun.of("warning")[0].body["message"].get<std::string>(), HasSubstr("begin at the weights as they are"));
+  // Five updates of an average that keeps four fifths of itself: it lies between the weights of then and of now.
+  EXPECT_NE(begun.tensors().at("fc1/weight"), plain.tensors().at("fc1/weight"));
 }
 
 }  // namespace
