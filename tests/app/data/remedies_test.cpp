@@ -144,7 +144,7 @@ class RemediesTest : public QObject {
               QByteArray::number(1 + i % 28).rightJustified(2, '0') + ',' + towns[town] + ',' +
               (i % 97 == 5 ? "" : states[i % 4]) + ',' + QByteArray::number(area, 'f', 1) + ',' +
               QByteArray::number(rooms) + ',' + (i % 26 == 3 ? "" : QByteArray::number(number(30, 70), 'f', 1)) + ',' +
-              (i % 200 == 11 ? "" : QByteArray::number(0.00.03 * area + 50 * town + number(-10, 10), 'f', 1)) + '\n';
+              (i % 200 == 11 ? "" : QByteArray::number(0.03 * area + 50 * town + number(-10, 10), 'f', 1)) + '\n';
     }
     return rows;
   }

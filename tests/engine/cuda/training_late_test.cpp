@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "engine/cuda/cuda_backend.h"
+#include "engine/optimizers/optimizer.h"
 #include "engine/run/control.h"
 #include "engine/training/parameter_update.h"
 #include "tests/engine/cuda/fake/fake_device.h"
