@@ -138,9 +138,7 @@ class Merging {
       return;
     }
     if (!without(step, [&](const std::string& name) { return isDone(kind, name); })) return;
-    std::vector<std::string> names;
-    for (const std::string& name : columnsOf(step)) names.push_back(renamed(name));
-    step["variable"] = names;
+    // Columns that are renamed are found by the name that the file has for them.
     steps.push_back(std::move(step));
   }
 

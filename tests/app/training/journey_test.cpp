@@ -105,7 +105,7 @@ class JourneyTest : public QObject {
         !m_open->document().knownColumns().empty() && m_open->document().knownColumns().front().shapes.contains("x"),
         kJourneyPatience);
     QTRY_VERIFY(m_open->document().checksAreCurrent());
-    QVERIFY2(m_open->document().problems().empty(), m_open->document().problems().front().message.c_str());
+    for (const Problem& problem : m_open->document().problems()) QFAIL(problem.message.c_str());
     picture("started");
     m_open->click("train");
     QTRY_VERIFY(m_open->part<QLineEdit>("project-name") && m_open->part<QLineEdit>("project-name")->isVisible());

