@@ -56,8 +56,8 @@ class OpenedWindow {
     return m_window->findChild<T*>(name);
   }
   void click(const char* name) {
+    QTRY_VERIFY2(part<QAbstractButton>(name), name);
     auto* button = part<QAbstractButton>(name);
-    QVERIFY2(button, name);
     QTRY_VERIFY2(button->isVisible() && button->isEnabled(), name);
     QTest::mouseClick(button, Qt::LeftButton);
   }

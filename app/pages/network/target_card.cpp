@@ -213,10 +213,9 @@ void TargetCard::choose() {
     m_make->setEnabled(false);
     return showFault(q(error.what()));
   }
-  m_result->setText(left.isEmpty() ? tr("All other columns go into the network; a fifth of the rows is held out.")
-                                   : tr("All other columns go into the network, but these: %1. A fifth of the rows is "
-                                        "held out.")
-                                         .arg(left.join("; ")));
+  QString result = tr("All other columns go into the network; a fifth of the rows is held out.");
+  if (!left.isEmpty()) result += ' ' + tr("Left out: %1.").arg(left.join("; "));
+  m_result->setText(result);
   adjustSize();
 }
 

@@ -358,6 +358,8 @@ class FilesTest : public QObject, private ShellFixture {
     QTRY_COMPARE(lines().value(0), QString::fromUtf8("x 2 → y, 2 classes"));
     QVERIFY2(lines().value(1).contains("training 8 rows"), qPrintable(lines().value(1)));
     QVERIFY2(lines().value(1).contains("1 layer, 6 parameters"), qPrintable(lines().value(1)));
+    for (const ProjectRow* row : window().findChildren<ProjectRow*>())
+      if (row->isVisible()) QTRY_VERIFY2(row->height() >= row->heightForWidth(row->width()), qPrintable(row->text()));
     picture("start-told");
     window().resize(1024, 700);
     QCoreApplication::processEvents();
