@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "app/run_groups.h"
 #include "app/run_settings.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -97,7 +98,7 @@ std::string settingsBesideSeed(const Json& flat) {
   std::string all;
   std::map<std::string, std::string> sorted;
   for (NamedValue& each : namedSettings(flat, withDefaults(flat)))
-    if (each.name != "seed" && !each.name.ends_with(".seed")) sorted[std::move(each.name)] = std::move(each.text);
+    if (!isSeedSetting(QString::fromStdString(each.name))) sorted[std::move(each.name)] = std::move(each.text);
   for (const auto& [name, text] : sorted) all += name + '=' + text + '\n';
   return all;
 }

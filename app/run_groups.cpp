@@ -98,6 +98,10 @@ std::vector<QString> whyNotAveraged(const std::vector<const RunRecord*>& runs) {
   return reasons;
 }
 
+bool isSeedSetting(const QString& key) {
+  return key == "seed" || key.endsWith(".seed");
+}
+
 QString seedOf(const RunRecord& run) {
   const auto seed = run.settings.find("seed");
   return seed == run.settings.end() ? QString() : QString::fromStdString(seed->dump());

@@ -22,6 +22,7 @@ Sample sampleOf(const std::vector<double>& values, Spread spread);
 // "other metric", "other length", "same seed", "running".
 std::vector<QString> whyNotAveraged(const std::vector<const RunRecord*>& runs);
 
+bool isSeedSetting(const QString& key);  // "seed", also of one of several updates
 // Of a setting "seed"; empty where the run has none.
 QString seedOf(const RunRecord& run);
 // "digits-4" of "digits-4-seed11": the name of a group.

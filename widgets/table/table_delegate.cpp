@@ -31,6 +31,8 @@ Colour toneColour(Tone tone) {
   return Colour::text;
 }
 
+constexpr int kInside = 14;  // of the words in a row that another opens
+
 void paintSwatch(QPainter& painter, const QRectF& cell, const QVariant& colour) {
   const Theme& theme = Theme::of();
   QRectF box(0, 0, 22, 12);
@@ -146,7 +148,9 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
       QRectF words = content;
       if (const QVariant level = index.data(kLevelRole); level.isValid()) {
         words.setLeft(content.left() + kLevelWidth);
-        if (level.toInt() != static_cast<int>(Level::inside)) {
+        if (level.toInt() == static_cast<int>(Level::inside)) {
+          words.setLeft(words.left() + kInside);
+        } else {
           const bool open = level.toInt() == static_cast<int>(Level::open);
           paintIcon(*painter, open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right"),
                     QRectF(content.left() - 2, std::round(content.center().y() - 7), 14, 14),

@@ -341,9 +341,19 @@ void RunRows::setGrouped(bool grouped) {
   if (grouped == m_grouped) return;
   m_grouped = grouped;
   rebuild();
+  Q_EMIT groupingChanged();
+}
+
+void RunRows::setColours(const QHash<QString, int>& colours) {
+  if (colours == m_colours) return;
+  m_colours = colours;
+  if (m_rows.empty()) return;
+  changed(0, rowCount() - 1, RunsModel::colour, RunsModel::colour);
+  changed(0, rowCount() - 1, RunsModel::seeds, RunsModel::seeds);
 }
 
 void RunRows::setSpread(Spread spread) {
+  if (spread == m_spread) return;
   m_spread = spread;
   rebuild();
 }

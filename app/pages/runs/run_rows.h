@@ -38,6 +38,8 @@ class RunRows : public QAbstractProxyModel {
   bool isGrouped() const { return m_grouped; }
   void setSpread(Spread spread);
   Spread spread() const { return m_spread; }
+  // What the charts draw a row in, where that is not the colour of its run: of many runs a few are drawn.
+  void setColours(const QHash<QString, int>& colours);
   void setOpen(const QString& group, bool open);
   QStringList open() const { return {m_open.begin(), m_open.end()}; }
   void reveal(const QString& id);  // opens the group in which the run stands
@@ -60,6 +62,9 @@ class RunRows : public QAbstractProxyModel {
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
   void sort(int column, Qt::SortOrder order) override;
+
+ Q_SIGNALS:
+  void groupingChanged();
 
  private:
   // A run by itself, or a group. Runs are named by their places, from the oldest on: a new one changes none.
@@ -115,7 +120,9 @@ class RunRows : public QAbstractProxyModel {
   QString spreadText(const Top& top) const;
   QString meaningOfSpread(const Top& top) const;
   QVariant insideData(const Top& top, int place, int column, int role) const;
+  QVariant groupColour(const Top& top) const;
   QVariant dots(const std::vector<int>& places) const;
+  int colourOf(const QString& id, int otherwise) const { return m_colours.value(id, otherwise); }
   Qt::CheckState shownOf(const Top& top) const;
   void removePlace(int place);
 
@@ -126,6 +133,7 @@ class RunRows : public QAbstractProxyModel {
   bool m_grouped = false;
   Spread m_spread = Spread::deviation;
   QSet<QString> m_open;
+  QHash<QString, int> m_colours;  // by run and group
   int m_column = -1;
   Qt::SortOrder m_order = Qt::DescendingOrder;
   int m_accepted = 0;

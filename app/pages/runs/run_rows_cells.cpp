@@ -140,6 +140,10 @@ QVariant RunRows::data(const QModelIndex& index, int role) const {
     const QVariant own = insideData(*row.top, row.place, index.column(), role);
     if (own.isValid()) return own;
   }
+  if (role == kSwatchRole && index.column() == RunsModel::colour) {
+    const RunRecord& own = run(row.place);
+    return m_model.isShown(own.id) ? QVariant(colourOf(own.id, own.colour)) : QVariant();
+  }
   return m_model.data(m_model.index(sourceRow(row.place), index.column()), role);
 }
 
@@ -160,9 +164,12 @@ QVariant RunRows::insideData(const Top& top, int place, int column, int role) co
   if (role == Qt::ToolTipRole && !reason.isEmpty())
     return tr("It is shown and stays out of the mean of its group: %1.").arg(reason);
   if (role == kDotsRole && reason.isEmpty() && run(place).bestStep >= 0) return dots({place});
-  if (role == kSwatchRole)
-    return m_model.isShown(run(place).id) ? QVariant(run(top.members.front()).colour) : QVariant();
+  if (role == kSwatchRole) return m_model.isShown(run(place).id) ? groupColour(top) : QVariant();
   return {};
+}
+
+QVariant RunRows::groupColour(const Top& top) const {
+  return colourOf(top.id, run(top.members.front()).colour);
 }
 
 QVariant RunRows::dots(const std::vector<int>& places) const {
@@ -264,7 +271,7 @@ QVariant RunRows::groupData(const Top& top, int column, int role) const {
       return column == RunsModel::best || column == RunsModel::seeds ? QVariant(meaningOfSpread(top)) : QVariant();
     case kSwatchRole:
       return (column == RunsModel::colour || column == RunsModel::seeds) && shown
-                 ? QVariant(run(top.members.front()).colour)
+                 ? groupColour(top)
                  : QVariant();
     case kStatusRole:
       return column == RunsModel::state ? groupState(top, false) : QVariant();

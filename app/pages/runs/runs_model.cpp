@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run_groups.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
 #include "launcher/store/run_store.h"
@@ -18,10 +19,6 @@ QStringList strings(const std::vector<std::string>& texts) {
   QStringList list;
   for (const std::string& each : texts) list << QString::fromStdString(each);
   return list;
-}
-
-bool isSeed(const std::string& key) {
-  return key == "seed" || key.ends_with(".seed");
 }
 
 }  // namespace
@@ -59,7 +56,7 @@ void RunsModel::takeSettings(Item& item, const RunRecord& run) const {
   item.settings = namedSettings(item.given, item.record.settings);
   QCryptographicHash all(QCryptographicHash::Sha1);
   for (const NamedValue& each : item.settings)
-    if (!isSeed(each.name)) all.addData(QByteArray::fromStdString(each.name + '=' + each.text + '\n'));
+    if (!isSeedSetting(QString::fromStdString(each.name))) all.addData(QByteArray::fromStdString(each.name + '=' + each.text + '\n'));
   item.settingsKey = item.settings.empty() ? QByteArray() : all.result();
 }
 

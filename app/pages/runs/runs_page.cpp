@@ -115,6 +115,11 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
   connect(m_table, &DataTable::opened, this, [this](const QModelIndex& index, bool open) {
     m_rows->setOpen(index.data(RunRows::groupRole).toString(), open);
   });
+  connect(m_rows, &RunRows::groupingChanged, this, [this] {
+    setColumns();
+    refreshGrouping();
+    soon();
+  });
   connectCharts();
   makeActions();
   tellExports(*m_charts, *this, "runs");
@@ -222,6 +227,10 @@ void RunsPage::setColumns() {
   for (const int column : {RunsModel::tags, RunsModel::note, RunsModel::network, RunsModel::parameters})
     m_table->setColumnHidden(column, !m_model->hasWords(column) && column != m_edited);
   for (const int column : {RunsModel::runs, RunsModel::seeds}) m_table->setColumnHidden(column, !grouped);
+  // A group has many seeds: each run says its own beside its name.
+  const QStringList keys = m_model->differing();
+  for (int i = 0; i < keys.size(); ++i)
+    m_table->setColumnHidden(RunsModel::fixedColumns + i, grouped && isSeedSetting(keys[i]));
 }
 
 QList<KeyHint> RunsPage::keyHints() const {

@@ -229,9 +229,6 @@ void RunsPage::chooseGrouping() {
 
 void RunsPage::setGrouped(bool grouped) {
   m_rows->setGrouped(grouped);
-  setColumns();
-  refreshGrouping();
-  soon();
 }
 
 void RunsPage::refreshGrouping() {

@@ -28,6 +28,7 @@ namespace {
 // Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
 constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260, kBareEnds = 16;
 constexpr int kNarrow = 1000, kWide = 1200;
+constexpr std::size_t kColours = 30;     // that are not grey
 constexpr int kMostAxes = 4;             // of settings, beside the result
 constexpr std::size_t kMostLines = 100;  // more cannot be told apart, and would take the window's time
 
@@ -49,6 +50,28 @@ void keepBest(std::vector<RunRows::Drawn>& drawn, Better better) {
   std::vector<RunRows::Drawn> kept;
   for (const std::size_t each : order) kept.push_back(std::move(drawn[each]));
   drawn = std::move(kept);
+}
+
+// A run has its colour for life; where more than thirty have come, those beyond are grey among many. Few of them alone
+// take the colours that are free, the oldest first.
+QHash<QString, int> coloursFor(const std::vector<RunRows::Drawn>& drawn) {
+  QHash<QString, int> colours;
+  if (drawn.size() > kColours) return colours;
+  QSet<int> taken;
+  std::vector<const RunRows::Drawn*> grey;
+  for (const RunRows::Drawn& each : drawn)
+    if (each.colour < static_cast<int>(kColours) && !taken.contains(each.colour))
+      taken.insert(each.colour);
+    else
+      grey.push_back(&each);
+  std::sort(grey.begin(), grey.end(), [](const auto* a, const auto* b) { return a->colour < b->colour; });
+  int next = 0;
+  for (const RunRows::Drawn* each : grey) {
+    while (taken.contains(next)) ++next;
+    taken.insert(next);
+    colours.insert(each->id, next);
+  }
+  return colours;
 }
 
 Json valueOf(const RunRecord& run, const QString& key) {
@@ -79,6 +102,9 @@ void RunsPage::connectCharts() {
 void RunsPage::setLines() {
   std::vector<RunRows::Drawn> all = m_rows->drawn();
   keepBest(all, m_model->metricBetter());
+  const QHash<QString, int> colours = coloursFor(all);
+  for (RunRows::Drawn& each : all) each.colour = colours.value(each.id, each.colour);
+  m_rows->setColours(colours);
   const QString metric = m_model->metric();
   const std::string validation = "validation." + metric.toStdString(), training = "epoch." + metric.toStdString();
   std::vector<ChartLine> metrics, losses;
@@ -176,7 +202,7 @@ void RunsPage::setDiffering(const std::vector<RunRows::Drawn>& drawn) {
       shown.push_back({&each, &m_model->run(row)});
   QStringList keys;
   for (const QString& key : m_model->differing())
-    if (keys.size() < kMostAxes && std::any_of(shown.begin(), shown.end(), [&](const Shown& each) {
+    if (keys.size() < kMostAxes && !(m_rows->isGrouped() && isSeedSetting(key)) && std::any_of(shown.begin(), shown.end(), [&](const Shown& each) {
           return valueOf(*each.run, key) != valueOf(*shown.front().run, key);
         }))
       keys << key;
@@ -235,8 +261,8 @@ void RunsPage::setRange() {
 void RunsPage::refreshWords() {
   refreshViews();
   const int all = m_model->count(), left = m_rows->accepted();
-  m_count->setText(QString::number(all));
-  m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(left).arg(all));
+  m_count->setText(formatCount(all));
+  m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(formatCount(left), formatCount(all)));
   m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
   const auto ticked = static_cast<qsizetype>(m_rows->drawn().size());
   m_metric->setEmptyText(all && !left ? tr("No run matches the filter")

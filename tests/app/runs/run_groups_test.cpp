@@ -248,6 +248,7 @@ class RunGroupsTest : public RunsPageFixture {
     QCOMPARE(line("lars")->data.columns.columns.back().last, 0.925);
     QVERIFY(std::abs(line("lars")->data.columns.columns.back().maximum - 0.925 - std::sqrt(5.0 / 3) * 0.01) < 1e-12);
     QVERIFY(line("lars-seed5") && !line("lars-seed5")->line.isMean && !line("lars-seed1"));
+    QVERIFY(table().isColumnHidden(columnOf("Seed")) && !table().isColumnHidden(RunsModel::runs));
     // Left closes, from inside too.
     choose("lars-seed2");
     QTest::keyClick(&table(), Qt::Key_Left);
