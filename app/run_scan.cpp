@@ -11,6 +11,7 @@ namespace loom {
 namespace {
 
 constexpr int kAtOnceMs = 8;  // half a frame
+constexpr int kMostReading = 64, kWaitMs = 4;
 
 }  // namespace
 
@@ -31,16 +32,20 @@ RunScan::RunScan(Launcher& launcher, const QString& folder, const QString& proje
   });
 }
 
+// No more at once than are read meanwhile: hundreds of logs that are read and wait for the window would hold it up.
 void RunScan::takeSome() {
+  m_reading.removeIf([this](const QString& id) { return !m_launcher.isReading(id); });
   QElapsedTimer clock;
   clock.start();
-  while (!m_found.isEmpty() && clock.elapsed() < kAtOnceMs) {
+  while (!m_found.isEmpty() && m_reading.size() < kMostReading && clock.elapsed() < kAtOnceMs) {
+    const QString folder = m_found.takeFirst();
     try {
-      m_launcher.takeIn(m_found.takeFirst(), m_project);
+      if (m_launcher.takeIn(folder, m_project)) m_reading << m_launcher.openFolder(folder, m_project);  // by now known
     } catch (const Error&) {
       // The folder went meanwhile: nothing to show.
     }
   }
+  m_soon.setInterval(m_reading.size() < kMostReading ? 0 : kWaitMs);
   if (m_found.isEmpty()) m_soon.stop();
 }
 

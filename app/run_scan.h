@@ -23,6 +23,7 @@ class RunScan : public QObject {
   Launcher& m_launcher;
   QString m_project;
   QStringList m_found;
+  QStringList m_reading;  // runs whose logs are being read
   QTimer m_soon;
   NewestTask m_look;
 };

@@ -142,6 +142,9 @@ QVariant RunRows::data(const QModelIndex& index, int role) const {
   }
   if (role == kSwatchRole && index.column() == RunsModel::colour) {
     const RunRecord& own = run(row.place);
+    const std::vector<int>& mean = row.top->averaged;
+    if (m_model.isShown(own.id) && std::find(mean.begin(), mean.end(), row.place) != mean.end())
+      return groupColour(*row.top);
     return m_model.isShown(own.id) ? QVariant(colourOf(own.id, own.colour)) : QVariant();
   }
   return m_model.data(m_model.index(sourceRow(row.place), index.column()), role);
@@ -160,7 +163,7 @@ QVariant RunRows::insideData(const Top& top, int place, int column, int role) co
   const auto at = std::find(top.members.begin(), top.members.end(), place) - top.members.begin();
   const QString reason = inside ? top.reasons[static_cast<std::size_t>(at)] : QString();
   if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole)
-    return reason.isEmpty() ? QString() : tr("not averaged: %1").arg(reason);
+    return reason.isEmpty() ? QString() : tr("left out: %1").arg(reason);
   if (role == Qt::ToolTipRole && !reason.isEmpty())
     return tr("It is shown and stays out of the mean of its group: %1.").arg(reason);
   if (role == kDotsRole && reason.isEmpty() && run(place).bestStep >= 0) return dots({place});
@@ -270,9 +273,7 @@ QVariant RunRows::groupData(const Top& top, int column, int role) const {
     case Qt::ToolTipRole:
       return column == RunsModel::best || column == RunsModel::seeds ? QVariant(meaningOfSpread(top)) : QVariant();
     case kSwatchRole:
-      return (column == RunsModel::colour || column == RunsModel::seeds) && shown
-                 ? groupColour(top)
-                 : QVariant();
+      return (column == RunsModel::colour || column == RunsModel::seeds) && shown ? groupColour(top) : QVariant();
     case kStatusRole:
       return column == RunsModel::state ? groupState(top, false) : QVariant();
     case kStrongRole:

@@ -124,7 +124,7 @@ std::vector<TableColumn> RunsModel::columns() const {
     else if (column == state)
       columns.push_back({.title = title, .kind = ColumnKind::status, .width = 128});
     else if (column == seeds)
-      columns.push_back({.title = title, .kind = ColumnKind::dots, .width = 130, .sortable = false});
+      columns.push_back({.title = title, .kind = ColumnKind::dots, .width = 140, .sortable = false});
     else if (column == tags || column == note)
       columns.push_back({.title = title, .width = column == tags ? 110 : 180});
     else

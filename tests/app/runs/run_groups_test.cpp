@@ -232,9 +232,9 @@ class RunGroupsTest : public RunsPageFixture {
     clickSign(0);
     QTRY_COMPARE(rows().rowCount(), 9);
     const auto why = [&](const QString& id) { return cell(id, RunsModel::seeds); };
-    QCOMPARE(why(stopped), QString("not averaged: stopped"));
-    QCOMPARE(why(twice), QString("not averaged: same seed"));
-    QCOMPARE(why(nan), QString("not averaged: NaN"));
+    QCOMPARE(why(stopped), QString("left out: stopped"));
+    QCOMPARE(why(twice), QString("left out: same seed"));
+    QCOMPARE(why(nan), QString("left out: NaN"));
     QCOMPARE(why("lars-seed2"), QString());
     QCOMPARE(cell("lars-seed2", RunsModel::runs), QString("seed 2"));
     // A mean with its band, and those that are in none, each by itself.
