@@ -18,7 +18,12 @@ void LoomCall::start(const QStringList& arguments) {
   const QString program = m_program.isEmpty() ? findLoom() : m_program;
   auto* const process = new QProcess(this);
   m_process = process;
+  m_output.clear();
+  m_told = 0;
   process->setProcessChannelMode(QProcess::SeparateChannels);
+  connect(process, &QProcess::readyReadStandardOutput, this, [this, process] {
+    if (process == m_process) read(*process);
+  });
   connect(process, &QProcess::errorOccurred, this, [this, process](QProcess::ProcessError error) {
     if (error != QProcess::FailedToStart || process != m_process) return;
     m_process = nullptr;
@@ -27,10 +32,11 @@ void LoomCall::start(const QStringList& arguments) {
   });
   connect(process, &QProcess::finished, this, [this, process](int code, QProcess::ExitStatus status) {
     if (process != m_process) return;
+    read(*process);
     m_process = nullptr;
     process->deleteLater();
     if (status == QProcess::NormalExit && code == 0) {
-      Q_EMIT answered(process->readAllStandardOutput());
+      Q_EMIT answered(std::exchange(m_output, {}));
       return;
     }
     const QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
@@ -39,6 +45,16 @@ void LoomCall::start(const QStringList& arguments) {
                                                     : tr("loom was ended by signal %1").arg(code));
   });
   process->start(program, arguments);
+}
+
+void LoomCall::read(QProcess& process) {
+  m_output += process.readAllStandardOutput();
+  for (qsizetype end; (end = m_output.indexOf('\n', m_told)) >= 0;) {
+    const QByteArray line = m_output.mid(m_told, end - m_told);
+    m_told = end + 1;
+    Q_EMIT told(line);
+    if (m_process != &process) return;  // whoever listens has cancelled it
+  }
 }
 
 void LoomCall::cancel() {

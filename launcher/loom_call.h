@@ -24,10 +24,15 @@ class LoomCall : public QObject {
  Q_SIGNALS:
   void answered(const QByteArray& output);
   void refused(const QString& sentence);
+  // What it prints line by line as it comes, before answered() tells all of it.
+  void told(const QByteArray& line);
 
  private:
+  void read(QProcess& process);
   QString m_program;
   QProcess* m_process = nullptr;
+  QByteArray m_output;
+  qsizetype m_told = 0;  // of it, in whole lines
 };
 
 }  // namespace loom

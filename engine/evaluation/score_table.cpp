@@ -18,7 +18,9 @@ struct Scored {
 // Points of a curve from the highest score down.
 class CurveMaker {
  public:
-  CurveMaker(std::int64_t positives, std::int64_t negatives, std::size_t most) : m_most(most) {
+  // `binned`: scores that come together differ within their bin, so that none of them is before all others of it.
+  CurveMaker(std::int64_t positives, std::int64_t negatives, std::size_t most, bool binned)
+      : m_most(most), m_binned(binned) {
     m_curve.positives = positives;
     m_curve.negatives = negatives;
     m_curve.points.push_back({std::numeric_limits<double>::infinity(), 0, 0, 1});
@@ -28,7 +30,8 @@ class CurveMaker {
     m_hits += static_cast<double>(positives);
     m_misses += static_cast<double>(negatives);
     m_area += (m_misses - missesBefore) * (m_hits + before) / 2;
-    m_precision += static_cast<double>(positives) * m_hits / (m_hits + m_misses);
+    m_precision += m_binned ? spread(before, missesBefore, positives, negatives)
+                            : static_cast<double>(positives) * m_hits / (m_hits + m_misses);
     const CurvePoint point{threshold, ratio(m_misses, m_curve.negatives), ratio(m_hits, m_curve.positives),
                            m_hits / (m_hits + m_misses)};
     const CurvePoint& last = m_curve.points.back();
@@ -46,9 +49,20 @@ class CurveMaker {
   }
 
  private:
+  // The sum of precisions at each positive, as if both kinds were spread evenly over the bin.
+  static double spread(double hits, double misses, std::int64_t positives, std::int64_t negatives) {
+    const double perPositive = ratio(static_cast<double>(negatives), positives);
+    double sum = 0;
+    for (std::int64_t k = 1; k <= positives; ++k) {
+      const auto own = static_cast<double>(k);
+      sum += (hits + own) / (hits + misses + own + perPositive * (own - 0.5));
+    }
+    return sum;
+  }
   static double ratio(double part, std::int64_t whole) { return whole == 0 ? 0 : part / static_cast<double>(whole); }
   ScoreCurve m_curve;
   std::size_t m_most;
+  bool m_binned;
   double m_hits = 0, m_misses = 0, m_area = 0, m_precision = 0;
 };
 
@@ -163,7 +177,7 @@ ScoreCurve ScoreTable::curve(std::int64_t of, std::size_t points) const {
     const std::uint32_t* const negatives = m_negatives.data() + of * m_limits.bins;
     std::int64_t allPositives = 0, allNegatives = 0;
     for (int bin = 0; bin < m_limits.bins; ++bin) allPositives += positives[bin], allNegatives += negatives[bin];
-    CurveMaker maker(allPositives, allNegatives, points);
+    CurveMaker maker(allPositives, allNegatives, points, true);
     for (int bin = m_limits.bins - 1; bin >= 0; --bin)
       if (positives[bin] + negatives[bin] > 0) maker.add(lowerEdge(bin), positives[bin], negatives[bin]);
     return maker.take();
@@ -176,7 +190,7 @@ ScoreCurve ScoreTable::curve(std::int64_t of, std::size_t points) const {
     positives += all.back().positive;
   }
   std::sort(all.begin(), all.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
-  CurveMaker maker(positives, rows() - positives, points);
+  CurveMaker maker(positives, rows() - positives, points, false);
   for (std::size_t from = 0, to = 0; from < all.size(); from = to) {
     std::int64_t hits = 0;
     for (; to < all.size() && all[to].score == all[from].score; ++to) hits += all[to].positive;

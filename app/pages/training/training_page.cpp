@@ -15,6 +15,7 @@
 #include "app/exports.h"
 #include "app/pages/training/rate_card.h"
 #include "app/pages/training/run_curves.h"
+#include "app/pages/training/run_evaluation.h"
 #include "app/pages/training/run_facts.h"
 #include "app/pages/training/run_prediction.h"
 #include "app/pages/training/run_texts.h"
@@ -43,6 +44,7 @@ constexpr int kEventsMs = 500;
 constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kTimeTab = 3;      // behind curves, log, settings
 constexpr int kPredictTab = 4;
+constexpr int kEvaluationTab = 5;
 constexpr int kNarrow = 1000, kFactsWidth = 304;
 
 }  // namespace
@@ -76,7 +78,8 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
   for (QWidget* each : std::initializer_list<QWidget*>{
-           curves, m_logView, m_settings, m_time = new RunTime(context), m_prediction = new RunPrediction(context)})
+           curves, m_logView, m_settings, m_time = new RunTime(context), m_prediction = new RunPrediction(context),
+                                          m_evaluation = new RunEvaluation(context)})
     m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
@@ -143,7 +146,15 @@ void TrainingPage::showTab(int index) {
   if (index == 2) m_settings->setRun(m_run);
   if (index == kTimeTab) m_time->setRun(m_run);
   if (index == kPredictTab) m_prediction->setRun(m_run);
+  if (index == kEvaluationTab) m_evaluation->setRun(m_run);
+  if (auto* const scroll = findChild<QScrollArea*>("facts-scroll")) scroll->setVisible(showsFacts());
+  if (auto* const line = findChild<QWidget*>("facts-line")) line->setVisible(showsFacts());
   Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
+}
+
+// An evaluation has figures of its own there.
+bool TrainingPage::showsFacts() const {
+  return m_facts->form() == RunFacts::Form::column && m_tabs->currentIndex() != kEvaluationTab;
 }
 
 void TrainingPage::showRun(const QString& id) {
@@ -220,6 +231,7 @@ void TrainingPage::refresh() {
     m_facts->refreshEvents(m_run);
     if (m_tabs->currentIndex() == kTimeTab) m_time->refresh();
     if (m_tabs->currentIndex() == kPredictTab) m_prediction->refresh();
+    if (m_tabs->currentIndex() == kEvaluationTab) m_evaluation->refresh();
     m_curves->eventsAdded();
     m_curves->pointsAdded();
   }
@@ -291,6 +303,7 @@ void TrainingPage::openMore() {
   };
   const bool trained = hasWeightsHere(*run);
   add(tr("Predict..."), "play", trained, [this] { m_tabs->setCurrentIndex(kPredictTab); });
+  add(tr("Evaluate..."), "grid", trained, [this] { m_tabs->setCurrentIndex(kEvaluationTab); });
   add(tr("Export model..."), "export", trained, [this] { context().commands->run("export-model", {{"run", m_run}}); });
   add(tr("Open its drawing"), "network", true, [this] { context().commands->run("open-drawing", {{"run", m_run}}); });
   menu.exec(m_more->mapToGlobal(QPoint(0, m_more->height())));
@@ -343,8 +356,8 @@ void TrainingPage::resizeEvent(QResizeEvent* event) {
     scroll->setWidget(m_facts);
     m_facts->show();
   }
-  scroll->setVisible(form == RunFacts::Form::column);
-  findChild<QWidget*>("facts-line")->setVisible(form == RunFacts::Form::column);
+  scroll->setVisible(showsFacts());
+  findChild<QWidget*>("facts-line")->setVisible(showsFacts());
 }
 
 void TrainingPage::paintEvent(QPaintEvent*) {

@@ -20,6 +20,7 @@ class Button;
 class Popover;
 class RunCurves;
 class RunDoubt;
+class RunEvaluation;
 class RunFacts;
 class RunLog;
 class RunPrediction;
@@ -49,6 +50,7 @@ class TrainingPage : public Page {
 
   RunCurves& curves() const { return *m_curves; }
   RunPrediction& prediction() const { return *m_prediction; }
+  RunEvaluation& evaluation() const { return *m_evaluation; }
   QString run() const { return m_run; }
 
  protected:
@@ -65,7 +67,8 @@ class TrainingPage : public Page {
   void openRateCard();
   void carryOut(const std::function<void()>& wish);
   void showTab(int index);
-  void openMore();  // what may be made of the run's model and its drawing
+  bool showsFacts() const;  // beside the tab, in a wide window
+  void openMore();          // what may be made of the run's model and its drawing
 
   QString m_run;
   QLineEdit* m_name;
@@ -85,6 +88,7 @@ class TrainingPage : public Page {
   RunSettings* m_settings;
   RunTime* m_time;
   RunPrediction* m_prediction;
+  RunEvaluation* m_evaluation;
   RunFacts* m_facts;
   QPointer<Popover> m_card;
   QTimer m_soon, m_second;

@@ -125,7 +125,8 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   row->setSpacing(10);
   m_tabs = new QTabBar;
   m_tabs->setObjectName("training-tabs");
-  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict")}) m_tabs->addTab(each);
+  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict"), tr("Evaluation")})
+    m_tabs->addTab(each);
   // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
   m_tabs->setUsesScrollButtons(false);
   m_tabs->setElideMode(Qt::ElideNone);
@@ -169,6 +170,7 @@ void TrainingPage::makeActions() {
   addCommand("training.best", tr("Go to the best"), "B", [this] { m_curves->goToBest(); });
   addCommand("training.time", tr("Where the time of a step goes"), "T", [this] { m_tabs->setCurrentIndex(3); });
   addCommand("training.predict", tr("Predict with this run"), "P", [this] { m_tabs->setCurrentIndex(4); });
+  addCommand("training.evaluate", tr("Evaluate this run"), "V", [this] { m_tabs->setCurrentIndex(5); });
   addCommand("training.time-on-canvas", tr("Time of each layer on the canvas"), "Shift+T", [this] {
     m_tabs->setCurrentIndex(3);
     m_time->showOnCanvas();

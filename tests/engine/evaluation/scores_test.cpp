@@ -91,7 +91,7 @@ TEST(Scores, BinsOfManySamplesAreExactToAMillionth) {
   EXPECT_TRUE(exact.exact());
   EXPECT_FALSE(binned.exact());
   EXPECT_NEAR(binned.curve(0).auc, exact.curve(0).auc, 1e-6);
-  EXPECT_NEAR(binned.curve(0).averagePrecision, exact.curve(0).averagePrecision, 1e-5);
+  EXPECT_NEAR(binned.curve(0).averagePrecision, exact.curve(0).averagePrecision, 1e-6);
 }
 
 TEST(Scores, TheWorstSamplesAreKeptHoweverTheyCome) {

@@ -1,0 +1,349 @@
+#include "app/pages/training/evaluation_board.h"
+
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "app/pages/training/evaluation_plots.h"
+#include "app/pages/training/evaluation_side.h"
+#include "widgets/chart/format.h"
+#include "widgets/controls/choice_field.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/switch.h"
+#include "widgets/controls/text.h"
+#include "widgets/evaluation/confusion_view.h"
+#include "widgets/evaluation/plot_view.h"
+#include "widgets/evaluation/sample_cards.h"
+#include "widgets/table/data_table.h"
+#include "widgets/theme/kept.h"
+
+namespace loom {
+namespace {
+
+constexpr int kSideWidth = 292, kNarrowBoard = 1080, kTableRows = 12;
+
+QScrollArea* scrollOf(QWidget* content) {
+  auto* const scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  scroll->setWidget(content);
+  return scroll;
+}
+
+QHBoxLayout* titled(QLabel* title, QLabel* words) {
+  auto* const row = new QHBoxLayout;
+  row->setSpacing(10);
+  row->addWidget(title);
+  words->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  row->addWidget(words, 1);
+  return row;
+}
+
+}  // namespace
+
+EvaluationBoard::EvaluationBoard(QWidget* parent) : QWidget(parent) {
+  setObjectName("evaluation-board");
+  m_sorted.setSourceModel(&m_model);
+  auto* const left = new QWidget;
+  m_left = new QVBoxLayout(left);
+  m_left->setContentsMargins(20, 12, 16, 16);
+  m_left->setSpacing(12);
+  m_outputs = new ChoiceField;
+  m_outputs->setObjectName("evaluation-output");
+  m_outputs->setPrefix(tr("Output"));
+  m_left->addWidget(m_outputs, 0, Qt::AlignLeft);
+  m_left->addWidget(m_matrixPart = makeMatrix());
+  m_left->addWidget(makeTable());
+  auto* const charts = new QHBoxLayout;
+  charts->setSpacing(16);
+  m_first = new PlotView;
+  m_first->setObjectName("evaluation-first-chart");
+  m_second = new PlotView;
+  m_second->setObjectName("evaluation-second-chart");
+  for (PlotView* each : {m_first, m_second}) {
+    each->setMinimumHeight(220);
+    charts->addWidget(each, 1);
+  }
+  m_left->addLayout(charts);
+  m_left->addStretch();
+  m_side = new EvaluationSide;
+  m_leftScroll = scrollOf(left);
+  m_sideScroll = scrollOf(m_side);
+  keepWidth(m_sideScroll, kSideWidth);
+  m_row = new QHBoxLayout(this);
+  m_row->setContentsMargins(0, 0, 0, 0);
+  m_row->setSpacing(0);
+  m_row->addWidget(m_leftScroll, 1);
+  m_row->addWidget(hairline(Qt::Vertical));
+  m_row->addWidget(makeSamples(), 1);
+  m_row->addWidget(m_sideLine = hairline(Qt::Vertical));
+  m_row->addWidget(m_sideScroll);
+  connect(m_outputs, &QComboBox::activated, this, &EvaluationBoard::showOutput);
+  connect(m_first, &PlotView::pointClicked, this, [this](int point) {
+    if (point < static_cast<int>(m_points.size())) m_cards->setPlaces({m_points[static_cast<std::size_t>(point)]});
+  });
+}
+
+QWidget* EvaluationBoard::makeMatrix() {
+  auto* const part = new QWidget;
+  auto* const column = new QVBoxLayout(part);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  m_matrixWords = makeLabel("hint");
+  column->addLayout(titled(makeLabel("heading", tr("Confusion matrix")), m_matrixWords));
+  auto* const tools = new QHBoxLayout;
+  tools->setSpacing(8);
+  m_unit = new SegmentedControl({tr("Counts"), tr("Percent")});
+  m_unit->setObjectName("matrix-unit");
+  m_unit->setAccessibleName(tr("What the cells tell"));
+  m_order = new ChoiceField;
+  m_order->setObjectName("matrix-order");
+  m_order->addItems({tr("Sort: by class"), tr("Sort: by recall"), tr("Sort: by mix-ups")});
+  m_wrongOnly = new Switch(tr("Wrong only"));
+  m_wrongOnly->setObjectName("matrix-wrong-only");
+  tools->addWidget(m_unit);
+  tools->addWidget(m_order);
+  tools->addStretch();
+  tools->addWidget(m_wrongOnly);
+  column->addLayout(tools);
+  m_matrix = new ConfusionView;
+  m_matrix->setObjectName("confusion-matrix");
+  column->addWidget(m_matrix);
+  m_cellWords = makeLabel("hint", {}, nullptr, Wrap::yes);
+  m_cellWords->setObjectName("matrix-words");
+  column->addWidget(m_cellWords);
+  connect(m_unit, &SegmentedControl::currentChanged, m_matrix, [this](int index) { m_matrix->setPercent(index == 1); });
+  connect(m_order, &QComboBox::currentIndexChanged, m_matrix,
+          [this](int index) { m_matrix->setOrder(static_cast<ConfusionView::Order>(index)); });
+  connect(m_wrongOnly, &Switch::toggled, m_matrix, &ConfusionView::setWrongOnly);
+  connect(m_matrix, &ConfusionView::chosenChanged, this, &EvaluationBoard::matrixChosen);
+  return part;
+}
+
+QWidget* EvaluationBoard::makeTable() {
+  auto* const part = new QWidget;
+  auto* const column = new QVBoxLayout(part);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  m_tableTitle = makeLabel("heading");
+  column->addWidget(m_tableTitle);
+  m_table = new DataTable;
+  m_table->setObjectName("class-table");
+  m_table->setAccessibleName(tr("Figures of each class"));
+  m_table->setModel(&m_sorted);
+  m_table->setSortingEnabled(true);
+  m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+  column->addWidget(m_table);
+  connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &EvaluationBoard::rowChosen);
+  return part;
+}
+
+QWidget* EvaluationBoard::makeSamples() {
+  auto* const part = new QWidget;
+  auto* const column = new QVBoxLayout(part);
+  column->setContentsMargins(16, 12, 12, 12);
+  column->setSpacing(8);
+  m_sampleWords = makeLabel("hint");
+  m_sampleWords->setObjectName("sample-words");
+  column->addLayout(titled(makeLabel("heading", tr("Worst first")), m_sampleWords));
+  m_filter = new SegmentedControl;
+  m_filter->setObjectName("sample-filter");
+  m_filter->setAccessibleName(tr("Which samples are shown"));
+  column->addWidget(m_filter, 0, Qt::AlignLeft);
+  m_cards = new SampleCards;
+  m_cards->setObjectName("sample-cards");
+  column->addWidget(m_cards, 1);
+  connect(m_filter, &SegmentedControl::currentChanged, this, &EvaluationBoard::applyFilter);
+  return part;
+}
+
+const EvaluatedOutput* EvaluationBoard::output() const {
+  return m_output.get();
+}
+
+void EvaluationBoard::setReport(std::shared_ptr<const EvaluationReport> report) {
+  m_report = std::move(report);
+  m_outputs->clear();
+  for (const EvaluatedOutput& each : m_report->outputs) m_outputs->addItem(QString::fromStdString(each.name));
+  m_outputs->setVisible(m_report->outputs.size() > 1);
+  showOutput(0);
+}
+
+void EvaluationBoard::showOutput(int index) {
+  if (index < 0 || index >= static_cast<int>(m_report->outputs.size())) return;
+  // The output lives as long as its report.
+  m_output = {m_report, &m_report->outputs[static_cast<std::size_t>(index)]};
+  const bool classes = m_output->kind == EvaluatedOutput::classes, numbers = m_output->kind == EvaluatedOutput::numbers;
+  QStringList words;
+  for (const std::string& each : m_output->words) words << QString::fromStdString(each);
+  m_following = true;
+  m_matrixPart->setVisible(classes);
+  if (classes) m_matrix->setMatrix(words, m_output->cells);
+  m_matrixWords->setText(m_matrix->foldsClasses() && classes
+                             ? tr("rows true, columns predicted; the %1 of %2 classes confused most")
+                                   .arg(ConfusionView::kMost)
+                                   .arg(words.size())
+                             : tr("rows true, columns predicted"));
+  m_tableTitle->setText(numbers                                     ? tr("Per value")
+                        : m_output->kind == EvaluatedOutput::labels ? tr("Per label")
+                                                                    : tr("Per class, %"));
+  m_model.setOutput(*m_output);
+  m_table->setColumns(m_model.columns());
+  m_table->sortByColumn(2, Qt::AscendingOrder);
+  m_table->horizontalHeader()->setStretchLastSection(true);
+  const int rows = std::min(m_model.rowCount(), kTableRows);
+  m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() +
+                          rows * m_table->verticalHeader()->defaultSectionSize() + 4);
+  m_table->clearSelection();
+  m_table->setCurrentIndex({});
+  m_following = false;
+  m_side->setOutput(*m_output);
+  m_cards->setOutput(m_output);
+  showCurves(-1);
+  matrixChosen();
+}
+
+void EvaluationBoard::showCurves(int strong) {
+  if (m_output->kind == EvaluatedOutput::numbers) {
+    m_first->setPlot(truePredictedPlot(*m_output, &m_points));
+    m_second->setPlot(residualPlot(*m_output));
+    return;
+  }
+  m_points.clear();
+  m_first->setPlot(rocPlot(*m_output, strong));
+  m_second->setPlot(precisionRecallPlot(*m_output, strong));
+}
+
+void EvaluationBoard::matrixChosen() {
+  if (m_following || !m_output) return;
+  m_following = true;
+  const bool classes = m_output->kind == EvaluatedOutput::classes;
+  const auto cell = classes ? m_matrix->chosen() : std::nullopt;
+  if (cell) {
+    const std::int64_t count = m_matrix->count(*cell);
+    QString words = tr("%1: %2").arg(m_matrix->words(*cell), counted(count, tr("samples")));
+    if (cell->truth >= 0 && cell->predicted >= 0) {
+      const auto all = static_cast<double>(m_matrix->count({cell->truth, ConfusionView::kAll}));
+      if (all > 0)
+        words += tr(", %1 of all %2")
+                     .arg(formatPercent(static_cast<double>(count) / all, 1),
+                          QString::fromStdString(m_output->words[static_cast<std::size_t>(cell->truth)]));
+    }
+    m_cellWords->setText(words);
+    const int of = cell->truth >= 0 ? cell->truth : cell->predicted;
+    const QModelIndex row = m_sorted.mapFromSource(m_model.index(of, 0));
+    m_table->setCurrentIndex(row);
+    m_table->scrollTo(row);
+    showCurves(of);
+  } else {
+    m_cellWords->setText(tr("Click a cell, or move with the arrow keys: its samples stand beside it."));
+    m_table->clearSelection();
+    m_table->setCurrentIndex({});
+    showCurves(-1);
+  }
+  m_following = false;
+  const bool wrong = m_output->kind != EvaluatedOutput::numbers && m_output->right < m_output->items;
+  showFilters(cell ? Filter::chosen : wrong ? Filter::wrong : Filter::all);
+}
+
+// A class in the table is its row of the matrix.
+void EvaluationBoard::rowChosen() {
+  if (m_following || !m_output) return;
+  const QModelIndex row = m_sorted.mapToSource(m_table->currentIndex());
+  if (!row.isValid()) return;
+  if (m_output->kind == EvaluatedOutput::classes)
+    m_matrix->setChosen(ConfusionView::Cell{row.row(), ConfusionView::kAll});
+  else if (m_output->kind == EvaluatedOutput::labels)
+    showCurves(row.row());
+}
+
+void EvaluationBoard::showFilters(Filter::Kind current) {
+  m_filters.clear();
+  if (m_output->kind != EvaluatedOutput::numbers) {
+    const std::size_t wrong = choose(m_output->worst, {.wrongOnly = true}).size();
+    m_filters << Filter{Filter::wrong, tr("All wrong %1").arg(formatCount(static_cast<double>(wrong)))};
+  }
+  if (m_output->kind == EvaluatedOutput::classes) {
+    if (const auto cell = m_matrix->chosen())
+      m_filters << Filter{Filter::chosen, tr("%1: %2").arg(m_matrix->words(*cell),
+                                                           formatCount(static_cast<double>(m_matrix->count(*cell))))};
+    m_filters << Filter{Filter::leastSure, tr("Least sure")};
+  }
+  m_filters << Filter{Filter::all, tr("All")};
+  QStringList names;
+  int index = 0;
+  for (const Filter& each : m_filters) {
+    if (each.kind == current) index = static_cast<int>(names.size());
+    names << each.name;
+  }
+  const QSignalBlocker quiet(m_filter);
+  m_filter->setLabels(names);
+  m_filter->setCurrent(index);
+  m_filter->setVisible(names.size() > 1);
+  applyFilter();
+}
+
+void EvaluationBoard::applyFilter() {
+  if (!m_output || m_filter->current() < 0 || m_filter->current() >= m_filters.size()) return;
+  const Filter& filter = m_filters[m_filter->current()];
+  SampleChoice choice;
+  choice.wrongOnly = filter.kind == Filter::wrong;
+  if (filter.kind == Filter::leastSure) choice.order = SampleChoice::leastSure;
+  if (filter.kind == Filter::chosen) {
+    const auto cell = m_matrix->chosen();
+    if (cell && cell->truth >= 0) choice.truth = cell->truth;
+    if (cell && cell->predicted >= 0) choice.predicted = cell->predicted;
+  }
+  std::vector<std::size_t> places = choose(m_output->worst, choice);
+  QString words =
+      tr("%1 of %2, %3")
+          .arg(formatCount(static_cast<double>(places.size())), formatCount(static_cast<double>(m_report->samples)),
+               filter.kind == Filter::leastSure             ? tr("least sure first")
+               : m_output->kind == EvaluatedOutput::classes ? tr("by loss; predicted, true, next in %")
+                                                            : tr("by squared error"));
+  if (static_cast<std::int64_t>(m_output->worst.size()) < m_report->samples)
+    words += tr("; of the %1 worst").arg(formatCount(static_cast<double>(m_output->worst.size())));
+  m_sampleWords->setText(words);
+  m_cards->setPlaces(std::move(places));
+}
+
+QList<std::pair<QString, QImage>> EvaluationBoard::pictures() const {
+  constexpr double kRatio = 2;
+  QList<std::pair<QString, QImage>> pictures;
+  if (!m_output) return pictures;
+  const QSize size(480, 360);
+  if (m_output->kind == EvaluatedOutput::classes)
+    pictures << std::pair{QStringLiteral("confusion"), m_matrix->toImage(kRatio)};
+  const bool numbers = m_output->kind == EvaluatedOutput::numbers;
+  pictures << std::pair{numbers ? QStringLiteral("true-predicted") : QStringLiteral("roc"),
+                        m_first->toImage(size, kRatio)}
+           << std::pair{numbers ? QStringLiteral("residuals") : QStringLiteral("precision-recall"),
+                        m_second->toImage(size, kRatio)};
+  if (!numbers) pictures << std::pair{QStringLiteral("reliability"), m_side->reliability().toImage(size, kRatio)};
+  return pictures;
+}
+
+void EvaluationBoard::placeSide() {
+  const bool narrow = width() < kNarrowBoard, isAbove = m_sideScroll->widget() == nullptr;
+  m_sideScroll->setVisible(!narrow);
+  m_sideLine->setVisible(!narrow);
+  if (narrow == isAbove) return;
+  if (narrow) {
+    m_left->insertWidget(0, m_sideScroll->takeWidget());
+  } else {
+    m_left->removeWidget(m_side);
+    m_sideScroll->setWidget(m_side);
+  }
+  m_side->show();
+}
+
+void EvaluationBoard::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  placeSide();
+}
+
+}  // namespace loom

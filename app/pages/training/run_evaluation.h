@@ -1,0 +1,85 @@
+#pragma once
+// The tab Evaluation of a run: what it gets wrong on samples whose truth is known, and how far its shares can be
+// trusted. `loom evaluate` computes it beside the window, into the run's folder (`evaluations`), where it is found
+// again; the report is read beside the window, too. What it is compared with is another run's report of the same kind.
+#include <QWidget>
+#include <memory>
+
+#include "app/page.h"
+#include "app/pages/training/sample_faces.h"
+#include "engine/evaluation/report.h"
+#include "launcher/loom_call.h"
+#include "widgets/document/background.h"
+
+class QLabel;
+class QProgressBar;
+class QStackedWidget;
+class QTemporaryDir;
+
+namespace loom {
+
+class Button;
+class ChoiceField;
+class EmptyState;
+class EvaluationBoard;
+class SegmentedControl;
+
+class RunEvaluation : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit RunEvaluation(AppContext& context, QWidget* parent = nullptr);
+  ~RunEvaluation() override;
+  void setRun(const QString& id);
+  void refresh();  // weights may have come since
+  void evaluate();
+  void evaluateFile(const QString& csv);
+  void compareWith(const QString& run);  // empty = with none
+  void saveTo(const QString& folder);    // tables as CSV, charts as PNG
+  const EvaluationReport* report() const { return m_report.get(); }
+  EvaluationBoard& board() { return *m_board; }
+
+ private:
+  enum class Part { validation, training, file };
+  struct Wish {
+    QString run, part, weights, file;  // as `loom evaluate` is told
+    QString name() const;              // of its folder
+  };
+  Wish wish() const;
+  QString folderOf(const Wish& wish, bool make);
+  QStringList argumentsFor(const Wish& wish, const QString& folder) const;
+  void partChosen(int index);
+  void look();  // for a report that was made before
+  void load(const QString& folder, bool wanted);
+  void show(std::shared_ptr<const EvaluationReport> report);
+  void fail(const QString& sentence);
+  void stop();
+  void listRuns();
+  void take(std::shared_ptr<const EvaluationReport> other);
+  void loadOther(const QString& folder, bool wanted);
+  void saveDialog();
+  void fileDialog();
+
+  AppContext& m_context;
+  QString m_run, m_file, m_against, m_otherFolder;
+  Part m_part = Part::validation;
+  QString m_fault, m_folder;  // why there is none; where the report lies
+  std::shared_ptr<const EvaluationReport> m_report;
+  std::unique_ptr<QTemporaryDir> m_temporary;  // where the run's folder cannot be written
+  std::optional<Background<RunEvaluation>> m_reading, m_readingOther;
+  LoomCall m_call, m_otherCall;
+  SampleFaces m_faces;
+
+  QWidget* m_bar;
+  ChoiceField* m_parts;
+  SegmentedControl* m_weights;
+  Button *m_evaluate, *m_stop, *m_save;
+  QLabel *m_words, *m_progressWords;
+  QStackedWidget* m_stack;
+  EmptyState* m_empty;
+  QWidget* m_working;
+  QProgressBar* m_progress;
+  EvaluationBoard* m_board;
+};
+
+}  // namespace loom
