@@ -16,6 +16,22 @@ namespace {
 constexpr double kPointSize = 3, kNear = 7;
 constexpr int kMostTicks = 5;
 
+// As many as have room beside each other.
+Ticks ticksThatFit(Interval range, double width, const QFontMetricsF& metrics) {
+  Ticks ticks = linearTicks(range, kMostTicks);
+  const auto needed = [&] {
+    double widest = 0;
+    for (const double each : ticks.values) widest = std::max(widest, metrics.horizontalAdvance(tickLabel(each, ticks)));
+    return (widest + 12) * static_cast<double>(ticks.values.size());
+  };
+  for (std::size_t step = 2; needed() > width + 20 && ticks.values.size() > 2; ++step) {
+    const Ticks all = linearTicks(range, kMostTicks);
+    ticks.values.clear();
+    for (std::size_t i = 0; i < all.values.size(); i += step) ticks.values.push_back(all.values[i]);
+  }
+  return ticks;
+}
+
 }  // namespace
 
 PlotView::PlotView(QWidget* parent) : QWidget(parent) {
@@ -37,7 +53,7 @@ QRectF PlotView::area(const QSizeF& size) const {
   double left = 0;
   for (const double each : y.values) left = std::max(left, numbers.horizontalAdvance(tickLabel(each, y)));
   const double top =
-      (m_plot.title.isEmpty() ? 4 : heading.height() + 10) + (m_plot.yName.isEmpty() ? 0 : numbers.height());
+      (m_plot.title.isEmpty() ? 4 : heading.height() + 10) + (m_plot.yName.isEmpty() ? 0 : 1.5 * numbers.height());
   const double bottom = numbers.height() * (m_plot.xName.isEmpty() ? 1 : 2) + 8;
   return QRectF(left + 8, top, size.width() - left - 18, size.height() - top - bottom);
 }
@@ -56,7 +72,7 @@ void PlotView::paintAxes(QPainter& painter, const QRectF& area) const {
   const QFont numbers = theme.numberFont(FontRole::axis), words = theme.font(FontRole::axis);
   const QFontMetricsF metrics(numbers);
   painter.setFont(numbers);
-  const Ticks y = linearTicks(m_plot.y, kMostTicks), x = linearTicks(m_plot.x, kMostTicks);
+  const Ticks y = linearTicks(m_plot.y, kMostTicks), x = ticksThatFit(m_plot.x, area.width(), metrics);
   for (const double each : y.values) {
     const double at = place(area, {m_plot.x.low, each}).y();
     painter.setPen(theme.hairline(Colour::grid));
@@ -81,7 +97,7 @@ void PlotView::paintAxes(QPainter& painter, const QRectF& area) const {
     painter.drawText(QRectF(area.left(), area.bottom() + 4 + metrics.height(), area.width(), metrics.height() + 2),
                      Qt::AlignRight | Qt::AlignVCenter, m_plot.xName);
   if (!m_plot.yName.isEmpty())
-    painter.drawText(QRectF(0, area.top() - metrics.height() - 4, area.right(), metrics.height() + 2),
+    painter.drawText(QRectF(0, area.top() - 1.5 * metrics.height() - 5, area.right(), metrics.height() + 2),
                      Qt::AlignLeft | Qt::AlignVCenter, m_plot.yName);
 }
 

@@ -22,7 +22,7 @@
 namespace loom {
 namespace {
 
-constexpr int kSideWidth = 292, kNarrowBoard = 1080, kTableRows = 12;
+constexpr int kSideWidth = 308, kNarrowBoard = 1080, kTableRows = 12;
 
 QScrollArea* scrollOf(QWidget* content) {
   auto* const scroll = new QScrollArea;
@@ -31,6 +31,8 @@ QScrollArea* scrollOf(QWidget* content) {
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setWidget(content);
+  content->setAutoFillBackground(false);  // the page's own ground
+  scroll->viewport()->setAutoFillBackground(false);
   return scroll;
 }
 
@@ -129,6 +131,7 @@ QWidget* EvaluationBoard::makeTable() {
   auto* const column = new QVBoxLayout(part);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
+  part->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
   m_tableTitle = makeLabel("heading");
   column->addWidget(m_tableTitle);
   m_table = new DataTable;
@@ -337,6 +340,7 @@ void EvaluationBoard::placeSide() {
   } else {
     m_left->removeWidget(m_side);
     m_sideScroll->setWidget(m_side);
+    m_side->setAutoFillBackground(false);
   }
   m_side->show();
 }

@@ -50,8 +50,11 @@ RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(par
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   m_bar = new QWidget;
-  auto* const row = new FlowLayout(m_bar, 8);
-  row->setContentsMargins(20, 10, 20, 8);
+  auto* const edge = new QVBoxLayout(m_bar);
+  edge->setContentsMargins(20, 8, 20, 8);
+  auto* const tools = new QWidget;
+  edge->addWidget(tools);
+  auto* const row = new FlowLayout(tools, 8);
   m_parts = new ChoiceField;
   m_parts->setObjectName("evaluation-part");
   m_parts->setPrefix(tr("Evaluate on"));
@@ -278,9 +281,11 @@ void RunEvaluation::load(const QString& folder, bool wanted) {
   });
 }
 
+// "loom: bad data: row 7 ..." tells a person from its third word on.
 void RunEvaluation::fail(const QString& sentence) {
   m_report.reset();
-  m_fault = sentence;
+  m_fault = sentence.startsWith(QStringLiteral("loom: ")) ? sentence.section(QStringLiteral(": "), 2) : sentence;
+  if (m_fault.isEmpty()) m_fault = sentence;
   refresh();
 }
 

@@ -141,20 +141,26 @@ void TrainingPage::carryOut(const std::function<void()>& wish) {
 
 void TrainingPage::showTab(int index) {
   m_views->setCurrentIndex(index);
-  m_tools->setVisible(index == 0);
   if (index == 1) m_logView->setRun(m_run);
   if (index == 2) m_settings->setRun(m_run);
   if (index == kTimeTab) m_time->setRun(m_run);
   if (index == kPredictTab) m_prediction->setRun(m_run);
   if (index == kEvaluationTab) m_evaluation->setRun(m_run);
-  if (auto* const scroll = findChild<QScrollArea*>("facts-scroll")) scroll->setVisible(showsFacts());
-  if (auto* const line = findChild<QWidget*>("facts-line")) line->setVisible(showsFacts());
+  placeFacts();
   Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
 }
 
 // An evaluation has figures of its own there.
 bool TrainingPage::showsFacts() const {
   return m_facts->form() == RunFacts::Form::column && m_tabs->currentIndex() != kEvaluationTab;
+}
+
+void TrainingPage::placeFacts() {
+  for (const char* name : {"facts-scroll", "facts-line"})
+    if (auto* const part = findChild<QWidget*>(name)) part->setVisible(showsFacts());
+  if (auto* const strip = findChild<QWidget*>("facts-strip"))
+    strip->setVisible(m_facts->form() == RunFacts::Form::strip && m_tabs->currentIndex() != kEvaluationTab);
+  placeTools();
 }
 
 void TrainingPage::showRun(const QString& id) {
@@ -343,7 +349,7 @@ bool TrainingPage::settled() const {
 void TrainingPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   const RunFacts::Form form = width() < kNarrow ? RunFacts::Form::strip : RunFacts::Form::column;
-  if (form == m_facts->form() && event->oldSize().width() > 0) return;
+  if (form == m_facts->form() && event->oldSize().width() > 0) return placeTools();
   auto* const scroll = findChild<QScrollArea*>("facts-scroll");
   auto* const strip = findChild<QWidget*>("facts-strip");
   m_facts->setForm(form);
@@ -356,8 +362,7 @@ void TrainingPage::resizeEvent(QResizeEvent* event) {
     scroll->setWidget(m_facts);
     m_facts->show();
   }
-  scroll->setVisible(showsFacts());
-  findChild<QWidget*>("facts-line")->setVisible(showsFacts());
+  placeFacts();
 }
 
 void TrainingPage::paintEvent(QPaintEvent*) {

@@ -61,6 +61,8 @@ class TrainingPage : public Page {
   void makeHeader(QVBoxLayout* column);
   void makeTools(QVBoxLayout* column);
   void makeActions();
+  void placeTools();
+  void placeFacts();
   void showRun(const QString& id);
   void refresh();  // header, facts, status line
   void refreshFault(const RunRecord& run);
@@ -75,7 +77,7 @@ class TrainingPage : public Page {
   StatusLabel* m_state;
   QLabel* m_place;
   Button *m_rate, *m_stopAfter, *m_stop, *m_resume, *m_changes, *m_more;
-  QWidget *m_fault, *m_tools;
+  QWidget *m_fault, *m_tools, *m_toolsBelow;
   QLabel* m_faultText;
   RunDoubt* m_doubt;
   QTabBar* m_tabs;

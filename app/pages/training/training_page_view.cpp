@@ -149,12 +149,33 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   for (QWidget* each : std::initializer_list<QWidget*>{m_smoothing, m_log, m_extent, m_unit}) tools->addWidget(each);
   row->addWidget(m_tools);
   column->addWidget(bar);
+  m_toolsBelow = new QWidget;
+  m_toolsBelow->setObjectName("tools-below");
+  keepHeight(m_toolsBelow, Size::tabs);
+  auto* below = new QHBoxLayout(m_toolsBelow);
+  below->setContentsMargins(16, 0, 16, 0);
+  below->addStretch();
+  m_toolsBelow->hide();
+  column->addWidget(m_toolsBelow);
   connect(m_tabs, &QTabBar::currentChanged, this, &TrainingPage::showTab);
   connect(m_smoothing, &SmoothingSlider::changed, m_curves, &RunCurves::setSmoothing);
   m_curves->setSmoothing(m_smoothing->weight());
   connect(m_log, &Switch::toggled, this, [this](bool on) { m_curves->setLogarithmicLoss(on); });
   connect(m_extent, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setSoFar(index == 1); });
   connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) { m_curves->setUnit(kUnits[index]); });
+}
+
+// Beside the tabs where there is room for both, else below them: nothing is cut.
+void TrainingPage::placeTools() {
+  constexpr int kAround = 8 + 16 + 2 * 10;
+  QWidget* const facts = findChild<QWidget*>("facts-scroll");
+  const int room = width() - (facts && showsFacts() ? facts->width() + 1 : 0);
+  const bool below = m_tabs->sizeHint().width() + m_tools->sizeHint().width() + kAround > room;
+  QWidget* const place = below ? m_toolsBelow : m_tabs->parentWidget();
+  if (m_tools->parentWidget() != place) place->layout()->addWidget(m_tools);
+  const bool curves = m_tabs->currentIndex() == 0;
+  m_tools->setVisible(curves);
+  m_toolsBelow->setVisible(curves && below);
 }
 
 void TrainingPage::makeActions() {

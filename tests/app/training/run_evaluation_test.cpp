@@ -78,8 +78,9 @@ class RunEvaluationTest : public QObject {
   QString words(const char* name) { return m_open->part<QLabel>(name)->text(); }
 
   void picture(const char* name) {
-    if (const QString folder = qEnvironmentVariable("GRADLOOM_PICTURES"); !folder.isEmpty())
-      window().grab().save(QDir(folder).filePath(QString::fromLatin1(name) + ".png"));
+    const QString folder = qEnvironmentVariable("GRADLOOM_PICTURES");
+    if (!folder.isEmpty()) QTest::qWait(300);
+    if (!folder.isEmpty()) window().grab().save(QDir(folder).filePath(QString::fromLatin1(name) + ".png"));
   }
   void open(const QByteArray& project, const char* name) {
     window().openProject(m_open->write(QStringLiteral("p/%1.loom").arg(name), project));
@@ -287,6 +288,27 @@ class RunEvaluationTest : public QObject {
     picture("evaluation-numbers");
     QTest::mouseClick(&scatter, Qt::LeftButton, {}, scatter.placeOf(scatter.plot().points[3]).toPoint());
     QCOMPARE(cards().count(), 1);
+  }
+
+  // Of the curves' tools none is cut, however many tabs there are; where figures stand beside, they stand there.
+  void theTabLeavesRoomForWhatStandsBeside() {
+    openPictures();
+    train();
+    auto* const tools = m_open->part<QWidget>("x-axis")->parentWidget();
+    for (const QSize size : {QSize(1440, 900), QSize(1024, 700), QSize(1900, 900)}) {
+      window().resize(size);
+      m_open->part<QTabBar>("training-tabs")->setCurrentIndex(0);
+      QTRY_VERIFY2(tools->isVisible() && tools->width() >= tools->sizeHint().width(),
+                   qPrintable(QString::number(size.width())));
+      picture(qPrintable(QStringLiteral("curves-%1").arg(size.width())));
+      showTab();
+      QVERIFY(!tools->isVisible());
+      QVERIFY(!m_open->part<QWidget>("facts-scroll")->isVisible());
+      if (!tab().report()) evaluate();
+      QTRY_VERIFY(board().isVisible());
+      QVERIFY2(board().side().isVisible(), "above the matrix, or beside the cards");
+      picture(qPrintable(QStringLiteral("evaluation-%1").arg(size.width())));
+    }
   }
 
   void manyClassesAreFoldedAndStillCounted() {

@@ -49,8 +49,7 @@ TEST(Scores, BinsReachFromAlmostNothingToAlmostSure) {
   EXPECT_EQ(table.binOf(0), 0);
   EXPECT_EQ(table.binOf(1), 65535);
   int last = -1;
-  for (const float score :
-       {0.0F, 1e-30F, 1e-9F, 1e-8F, 1e-3F, 0.499F, 0.5F, 0.502F, 0.9F, 0.9999F, 0.999999F, 1.0F}) {
+  for (const float score : {0.0F, 1e-30F, 1e-9F, 1e-8F, 1e-3F, 0.499F, 0.5F, 0.502F, 0.9F, 0.9999F, 0.999999F, 1.0F}) {
     const int bin = table.binOf(score);
     EXPECT_GE(bin, last) << score;
     EXPECT_TRUE(bin > last || score <= 1e-9F) << score;
@@ -83,7 +82,8 @@ TEST(Scores, BinsOfManySamplesAreExactToAMillionth) {
   Drawn drawn(5);
   for (int i = 0; i < 200000; ++i) {
     const std::int32_t truth = drawn.next(4) == 0;
-    const double logit = (drawn.next(20000) + drawn.next(20000) - 20000 + truth * 9000) / 2500.0;
+    const double logit =
+        (drawn.next(20000) + drawn.next(20000) - 20000 + truth * 9000 + drawn.next(30000) / 30000.0) / 2500.0;
     const auto score = static_cast<float>(1 / (1 + std::exp(-logit)));
     exact.add(i, std::span(&score, 1), std::span(&truth, 1));
     binned.add(i, std::span(&score, 1), std::span(&truth, 1));
