@@ -3,12 +3,23 @@
 #include <algorithm>
 
 #include "app/workspace.h"
+#include "engine/network/project_settings.h"
 
 namespace loom {
 namespace {
 
 bool isError(const PageProblem& problem) {
   return problem.severity == Severity::error;
+}
+
+// What the settings alone do not forbid, and the ranks of the host do.
+std::optional<ReductionRefusal> refusedThere(const Project& project, int ranks) {
+  try {
+    const Json& settings = project.training.settings;
+    return refusedReduction(settings, 1) ? std::nullopt : refusedReduction(settings, ranks);
+  } catch (const Error&) {
+    return std::nullopt;  // the document says what is wrong with the values
+  }
 }
 
 }  // namespace
@@ -35,6 +46,7 @@ std::vector<PageProblem> ProblemList::all() const {
       const bool emptyDrawing = document->isBlank() && !each.network.empty() && each.field.empty();
       if (!emptyDrawing) all.push_back(fromDocument(each));  // an empty canvas says by itself what to do first
     }
+  if (auto ofRanks = ofHostRanks()) all.push_back(std::move(*ofRanks));
   for (const auto& each : m_ofPages) all.insert(all.end(), each.begin(), each.end());
   const std::vector<PageProblem> ofData = m_ofPages.value("data");
   for (const PageProblem& each : m_ofFiles)
@@ -58,6 +70,25 @@ bool ProblemList::hinderTraining() const {
     return isError(each) &&
            (each.place.page == "network" || each.place.page == "data" || each.place.page == "settings");
   });
+}
+
+std::optional<PageProblem> ProblemList::ofHostRanks() const {
+  ProjectDocument* const document = m_workspace.document();
+  const int ranks = m_workspace.ranks();
+  if (!document || document->isBlank() || ranks == 1) return std::nullopt;
+  const auto refusal = refusedThere(document->project(), ranks);
+  if (!refusal) return std::nullopt;
+  PageProblem problem;
+  problem.place.page = "settings";
+  problem.place.field = "training." + QString::fromStdString(refusal->setting);
+  problem.placeText = m_workspace.hostName(m_workspace.host());
+  problem.message = QString::fromStdString(refusal->text);
+  const std::string value = refusal->value.is_string() ? refusal->value.get<std::string>() : refusal->value.dump();
+  problem.remedyText = tr("Set it to %1").arg(QString::fromStdString(value));
+  problem.remedy = [&workspace = m_workspace, setting = refusal->setting, value = refusal->value] {
+    if (workspace.document()) workspace.document()->setSetting(setting, value);
+  };
+  return problem;
 }
 
 PageProblem ProblemList::fromDocument(const Problem& problem) const {

@@ -3,6 +3,7 @@
 // problems (the panel, the strip, the rail, the Train button) asks here, so that all say the same.
 #include <QHash>
 #include <QObject>
+#include <optional>
 #include <vector>
 
 #include "app/page.h"
@@ -35,6 +36,8 @@ class ProblemList : public QObject {
 
  private:
   PageProblem fromDocument(const Problem& problem) const;
+  // Of the ranks that the chosen host gives.
+  std::optional<PageProblem> ofHostRanks() const;
 
   Workspace& m_workspace;
   QHash<QString, std::vector<PageProblem>> m_ofPages;

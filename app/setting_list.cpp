@@ -37,10 +37,18 @@ const std::vector<SettingSection>& settingSections() {
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
         {"Precision and memory", {"precision", "tf32", "memory_budget"}},
-        {"Communication", {"wire", "fusion", "virtual_ranks"}},
+        {"Communication", {"reduction", "wire", "fusion", "virtual_ranks"}},
         {"Reproducibility", {"seed", "deterministic", "threads"}},
         {"Further", {}},  // what stands in none of these
     };
+    // What a reduction asks besides stands behind it.
+    for (const Field& field : settingsEntry().fields) {
+      if (field.onlyWhen.rfind("reduction=", 0) != 0) continue;
+      for (SettingSection& section : all) {
+        const auto reduction = std::find(section.keys.begin(), section.keys.end(), "reduction");
+        if (reduction != section.keys.end()) section.keys.insert(reduction + 1, field.key);
+      }
+    }
     std::set<std::string> placed;
     for (const SettingSection& section : all) placed.insert(section.keys.begin(), section.keys.end());
     for (const Field& field : settingsEntry().fields)

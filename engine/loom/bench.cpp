@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/loom/bench/allreduce.h"
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/bench/workloads.h"
 #include "engine/loom/job.h"
@@ -66,8 +67,10 @@ Json predicted(const Workload& workload, const BenchArguments::Measured& measure
 void addBench(CLI::App& app, Session& session) {
   auto given = std::make_shared<BenchArguments>();
   auto planned = std::make_shared<bool>(false);
+  auto sums = std::make_shared<AllReduceArguments>();
   CLI::App* verb = app.add_subcommand("bench", "Training speed on fixed workloads; one JSON line each");
-  verb->add_option("NAME", given->names, "Which; none = all");
+  verb->add_option("NAME", given->names,
+                   "Which; none = all. allreduce: how fast ranks add gradients up, by size and way");
   verb->add_option("--device", given->device, "cpu, cuda or reference");
   verb->add_option("--precision", given->precision, "f32, bf16 or, on a GPU, f16");
   verb->add_option("--seconds", given->seconds, "How long to measure each");
@@ -93,9 +96,18 @@ void addBench(CLI::App& app, Session& session) {
   verb->add_option("--weights", given->weights, "Begin with the weights of such a file")
       ->type_name("FILE")
       ->needs(record);
-  verb->callback([&session, given, planned] {
-    session.chosen = [given, planned] {
+  verb->add_option("--bytes", sums->bytes, "Of allreduce: sizes in bytes; by default 4 KiB to 64 MiB")
+      ->check(CLI::Range(std::int64_t{4}, std::int64_t{1} << 32));
+  verb->add_option("--reductions", sums->reductions, "Of allreduce: which ways; by default all that can be");
+  verb->add_option("--wire", sums->wire, "Of allreduce: f32, bf16 or f16");
+  verb->add_flag("--csv", sums->csv, "Of allreduce: one line a measurement instead of a table");
+  verb->callback([&session, given, planned, sums] {
+    session.chosen = [given, planned, sums] {
       Job job;
+      if (given->names == std::vector<std::string>{"allreduce"}) {
+        sums->seconds = given->seconds;
+        return benchAllReduce(*sums, job.communicator());
+      }
       given->threads = job.threads(given->threads);
       given->connect = makeConnection(given->device, [&job](const std::string& reason) {
         if (job.first())

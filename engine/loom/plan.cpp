@@ -10,6 +10,7 @@
 #include "engine/loom/processor_plan.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/project_arguments.h"
+#include "engine/planner/exchange_plan.h"
 #include "engine/program/backend.h"
 #include "engine/run/exit_code.h"
 #include "engine/training/settings.h"
@@ -23,8 +24,27 @@ struct PlanArguments {
   std::vector<std::string> settings;
   std::string device = "auto", calibration;
   bool json = false, calibrate = false;
-  int threads = 0;  // of a calibration without a project
+  int threads = 0;              // of a calibration without a project
+  int ranks = 0, perHost = 0;   // 0: as many as the settings' virtual ranks; all on one host
+  std::vector<double> between;  // delay in microseconds, bandwidth in Mbit/s
+  std::vector<double> within;
 };
+
+// Nothing where there is one rank.
+std::vector<ExchangePlan> exchangeOf(const PlanArguments& given, const Project& project) {
+  const int ranks =
+      given.ranks > 0 ? given.ranks : static_cast<int>(readSettings(project.training.settings).virtualRanks);
+  if (ranks <= 1) return {};
+  if (given.perHost > 0 && ranks % given.perHost != 0)
+    throwError(ErrorCode::badArgument, "{} ranks cannot stand on hosts of {} each: --per-host takes a divisor of {}",
+               ranks, given.perHost, ranks);
+  ExchangeQuestion question{.ranks = ranks, .perHost = given.perHost == ranks ? 0 : given.perHost};
+  const auto link = [](const std::vector<double>& of) { return Link{of[0] * 1e-6, of[1] * 1e6 / 8}; };
+  if (!given.between.empty() || !given.within.empty()) question.links.emplace();
+  if (!given.between.empty()) question.links->between = link(given.between);
+  if (!given.within.empty()) question.links->within = link(given.within);
+  return planExchange(project, question);
+}
 
 void tellMeasuring(const std::string& what) {
   std::fprintf(stderr, "measuring this processor: %s\n", what.c_str());
@@ -37,15 +57,18 @@ std::string settle(Project& project, const PrecisionChoice& choice) {
 }
 
 // `chosen`: how the precision was, where it was left to the machine; else empty.
-void print(const PlanArguments& given, const ProjectPlan& memory, const Json& step, const std::string& stepText,
-           const std::string& chosen) {
+void print(const PlanArguments& given, const Project& project, const ProjectPlan& memory, const Json& step,
+           const std::string& stepText, const std::string& chosen) {
+  const std::vector<ExchangePlan> exchange = exchangeOf(given, project);
   if (given.json) {
     Json all = toJson(memory);
     all["step"] = step;
     if (!chosen.empty()) all["step"]["precision_chosen"] = chosen;
+    if (!exchange.empty()) all["exchange"] = toJson(exchange);
     fmt::print("{}\n", all.dump(2));
   } else {
-    fmt::print("{}{}{}", toText(memory), chosen.empty() ? "" : fmt::format("precision auto is {}\n", chosen), stepText);
+    fmt::print("{}{}{}{}", toText(memory), chosen.empty() ? "" : fmt::format("precision auto is {}\n", chosen),
+               stepText, toText(exchange));
   }
 }
 
@@ -56,7 +79,7 @@ int planHere(const PlanArguments& given, Project project) {
   if (isPrecisionAuto(project.training.settings))
     chosen = settle(project, choosePrecisionOnProcessor(project, threads, tellMeasuring));
   const ProcessorPlan plan = planOnProcessor(project, knownProcessor(threads));
-  print(given, plan.memory, toJson(plan.step), toText(plan.step), chosen);
+  print(given, project, plan.memory, toJson(plan.step), toText(plan.step), chosen);
   return kExitDone;
 }
 
@@ -67,7 +90,7 @@ int planThere(const PlanArguments& given, Project project) {
   const GpuPlan plan = planOnGpu(project, openPlannedGpu(given.device),
                                  given.calibration.empty() ? assumedEfficiency() : readCalibration(given.calibration));
   const CostPlan& memory = plan.memory.total;
-  print(given, plan.memory, toJson(plan.step, memory), toText(plan.step, memory), chosen);
+  print(given, project, plan.memory, toJson(plan.step, memory), toText(plan.step, memory), chosen);
   return kExitDone;
 }
 
@@ -117,6 +140,18 @@ void addPlan(CLI::App& app, Session& session) {
       "Measure this machine's processor first, in some seconds, and keep what was found for every later plan");
   verb->add_option("--threads", given->threads, "Of --calibrate without a PROJECT; 0 = all that this process may use")
       ->check(CLI::Range(0, 4096));
+  verb->add_option("--ranks", given->ranks, "What so many ranks exchange; by default the settings' virtual ranks")
+      ->check(CLI::Range(1, 65536));
+  verb->add_option("--per-host", given->perHost, "How many of them share a host; by default all")
+      ->check(CLI::Range(1, 65536));
+  verb->add_option("--between", given->between, "A link between hosts, for times of the exchange")
+      ->type_name("DELAY_US MBIT_S")
+      ->expected(2)
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--within", given->within, "A link within a host")
+      ->type_name("DELAY_US MBIT_S")
+      ->expected(2)
+      ->check(CLI::PositiveNumber);
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] { session.chosen = [given] { return plan(*given); }; });
 }

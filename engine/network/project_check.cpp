@@ -14,6 +14,7 @@
 #include "engine/network/lone_statistics.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
+#include "engine/network/project_settings.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 
@@ -251,6 +252,7 @@ class ProjectChecker {
                fmt::format("is {}, but a batch of {} can be split into at most {} passes", passes, batch, batch),
                batch);
       const std::int64_t ranks = std::max<std::int64_t>(settings.integer("virtual_ranks"), 1);
+      checkReduction(path, ranks);
       if (batch >= 1 && passes >= 1 && batch < 2 * passes * ranks &&
           settings.text("batch_statistics") != "synchronised")
         checkStatistics(path);
@@ -278,6 +280,12 @@ class ProjectChecker {
     } catch (const Error& error) {
       report(path + ".batch_at", fmt::format("and batch_then make no stages: {}", error.message()));
     }
+  }
+
+  // What cannot be on so many ranks; a host's own number is known where one is chosen.
+  void checkReduction(const std::string& path, std::int64_t ranks) {
+    if (const auto refusal = refusedReduction(m_project.training.settings, ranks))
+      report(path + "." + refusal->setting, refusal->text, refusal->value);
   }
 
   // Of passes of one sample each.

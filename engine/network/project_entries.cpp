@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "engine/comm/reductions/reduction.h"
 #include "engine/network/project.h"
 
 namespace loom {
@@ -264,6 +267,10 @@ Entry settings() {
        .hard = Range{0.001, 1e6},
        .unit = "epochs",
        .optional = true}};
+  const auto behind =
+      std::find_if(entry.fields.begin(), entry.fields.end(), [](const Field& field) { return field.key == "wire"; });
+  const std::vector<Field> reductions = reductionFields();
+  entry.fields.insert(behind, reductions.begin(), reductions.end());
   return entry;
 }
 

@@ -75,4 +75,10 @@ void applySettings(Json& project, const std::vector<std::string>& settings) {
   for (const std::string& setting : settings) applyOne(project, setting);
 }
 
+std::optional<ReductionRefusal> refusedReduction(const Json& settings, std::int64_t ranks) {
+  const Values values(settingsEntry(), settings);
+  return refusalOf(reductionIn(settings), static_cast<int>(ranks), wireNamed(values.text("wire")),
+                   values.boolean("deterministic"));
+}
+
 }  // namespace loom

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/base/json.h"
+#include "engine/comm/reductions/reduction.h"
 
 namespace loom {
 
@@ -12,5 +13,9 @@ namespace loom {
 // `training`. A value is JSON, or else text. Whether the project knows the key is for readProject() and checkProject()
 // to say. Throws Error(badArgument).
 void applySettings(Json& project, const std::vector<std::string>& settings);
+
+// Why so many ranks cannot add gradients as the settings of `training` say. Throws Error(badProject) for values of a
+// wrong type and names that nobody knows.
+std::optional<ReductionRefusal> refusedReduction(const Json& settings, std::int64_t ranks);
 
 }  // namespace loom

@@ -6,6 +6,7 @@
 
 #include "engine/catalogue/entry.h"
 #include "engine/network/flatten.h"
+#include "engine/network/project_settings.h"
 
 namespace loom {
 namespace {
@@ -68,8 +69,16 @@ class RunAdviser {
       found.passes = passes, found.ranks = ranks;
       found.remedy = {"batch_statistics", "per_shard"};
     }
-    if (m_settings.boolean("deterministic") && m_settings.text("wire") != "f32")
-      find(RunFinding::Severity::error, Rule::wireNotExact).remedy = {"wire", "f32"};
+    reduction();
+  }
+
+  void reduction() {
+    const auto refusal = refusedReduction(m_project.training.settings, m_outlook.ranks);
+    if (!refusal) return;
+    RunFinding& found =
+        find(RunFinding::Severity::error, refusal->setting == "wire" ? Rule::wireNotExact : Rule::reductionImpossible);
+    found.reason = refusal->text, found.ranks = m_outlook.ranks;
+    found.remedy = {refusal->setting, refusal->value};
   }
 
   void samples() {

@@ -28,6 +28,7 @@ struct RunFinding {
     statisticsOfPasses,        // passes: batch statistics over all ranks, but passes compute one after another
     statisticsOfVirtualRanks,  // ranks
     wireNotExact,              // a deterministic run over a 16-bit wire
+    reductionImpossible,       // reason, ranks: gradients cannot be added so
     batchAboveSamples,         // batch, samples
     restOfSamples,             // samples, steps (whole ones of an epoch), batch, rest, dropped
     fewSteps,                  // steps
@@ -52,6 +53,7 @@ struct RunFinding {
   std::int64_t batch = 0, baseBatch = 0, ranks = 0, samples = 0, steps = 0, passes = 0, rest = 0, shard = 0;
   int percent = 0;
   double times = 0, factor = 0;
+  std::string reason;  // in words, where it is a row's own
   bool dropped = false;
 };
 

@@ -75,16 +75,19 @@ void StepExchange::addPart(Part part, const std::vector<std::string>& names, Par
   m_parts.push_back(std::move(part));
 }
 
-// One for each wire, as large as its largest part. What a 16-bit exchange leaves in 32 bits (running statistics) goes
-// the way that is automatic there.
+// One for each wire, as large as its largest part; where shards are added one by one, one for each part, since such a
+// reduction has one sum at a time. What a 16-bit exchange leaves in 32 bits (running statistics) goes the way that is
+// automatic there.
 void StepExchange::makeReductions() {
   std::map<Wire, std::size_t> most;
   for (const Part& part : m_parts) most[part.wire] = std::max(most[part.wire], part.floats);
-  for (const auto& [wire, floats] : most) {
-    const std::shared_ptr<Reduction> made = rowOf(wire).make(m_parallel.communicator, shapeOf(wire, floats));
-    m_addsShards |= made->addsShards();
-    for (Part& part : m_parts)
-      if (part.wire == wire) part.reduction = made;
+  std::map<Wire, std::shared_ptr<Reduction>> made;
+  for (Part& part : m_parts) {
+    std::shared_ptr<Reduction>& last = made[part.wire];
+    if (!last || last->addsShards())
+      last = rowOf(part.wire).make(m_parallel.communicator, shapeOf(part.wire, most[part.wire]));
+    part.reduction = last;
+    m_addsShards |= last->addsShards();
   }
 }
 

@@ -1,6 +1,7 @@
 #include "app/pages/settings/run_advice.h"
 
 #include <QLocale>
+#include <algorithm>
 
 #include "widgets/chart/format.h"
 #include "widgets/controls/text.h"
@@ -34,6 +35,11 @@ QString sentence(const RunFinding& found) {
       return QStringLiteral(
           "A deterministic run has the same bits on any number of ranks, which a 16-bit exchange of gradients cannot "
           "carry.");
+    case Rule::reductionImpossible: {
+      QString reason = QString::fromStdString(found.reason);
+      reason[0] = reason[0].toUpper();
+      return reason + '.';
+    }
     case Rule::batchAboveSamples:
       return QStringLiteral("The batch is %1, but there %2: every epoch is one step.")
           .arg(digits(found.batch), (found.samples == 1 ? QStringLiteral("is only ") : QStringLiteral("are only ")) +
@@ -80,6 +86,9 @@ QString button(const RunFinding& found) {
         .arg(remedy.warmupEpochs == 1 ? QStringLiteral("epoch") : QStringLiteral("epochs"));
   if (remedy.setting == "batch") return QStringLiteral("Set batch to %1").arg(digits(remedy.value.get<std::int64_t>()));
   if (remedy.setting == "wire") return QStringLiteral("Use 32 bits");
+  if (found.rule == RunFinding::Rule::reductionImpossible)
+    return QStringLiteral("Set it to %1")
+        .arg(QString::fromStdString(remedy.value.is_string() ? remedy.value.get<std::string>() : remedy.value.dump()));
   if (remedy.setting == "batch_statistics")
     return remedy.value == "per_shard" ? QStringLiteral("Take them per shard")
                                        : QStringLiteral("Take them over all ranks");
@@ -99,11 +108,21 @@ void apply(ProjectDocument& document, std::size_t index, const RunFinding::Remed
   });
 }
 
+// The document says it, with the same remedy.
+bool isTold(const ProjectDocument& document, const RunFinding& found) {
+  if (found.rule != Rule::wireNotExact && found.rule != Rule::reductionImpossible) return false;
+  const std::string end = "." + found.remedy.setting;
+  return std::any_of(document.problems().begin(), document.problems().end(), [&](const Problem& problem) {
+    return problem.severity == Severity::error && problem.field.ends_with(end);
+  });
+}
+
 }  // namespace
 
 std::vector<Advice> adviceInWords(ProjectDocument& document, std::size_t index, const RunOutlook& outlook) {
   std::vector<Advice> advice;
   for (const RunFinding& found : adviseOnRun(document.project(), index, outlook)) {
+    if (isTold(document, found)) continue;
     Advice one;
     one.kind = found.severity == RunFinding::Severity::error     ? Advice::Kind::error
                : found.severity == RunFinding::Severity::warning ? Advice::Kind::warning

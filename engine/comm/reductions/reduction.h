@@ -29,7 +29,7 @@ class Reduction {
   // computes them.
   virtual bool addsShards() const { return false; }
   // A shard of this rank goes into the rank's own `sum`, which begins as zeros and holds the tensors one behind the
-  // other. Shards ascend; an exact reduction has one sum at a time.
+  // other. Shards ascend; one that adds shards has one sum at a time.
   virtual void add(int shard, TensorSpans values, std::span<float> sum);
   // What the ranks have in `sum` is added up over all of them, in place, with the same bits on every rank.
   virtual void finish(std::span<float> sum) = 0;

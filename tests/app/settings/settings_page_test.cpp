@@ -1,14 +1,17 @@
 // A person at the Settings page: what is typed holds at once, what cannot be is said at its field, undo takes back.
 #include "app/pages/settings/settings_page.h"
 
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 
 #include "app/pages/settings/batch_equation.h"
 #include "app/pages/settings/run_advice.h"
 #include "app/pages/settings/schedule_preview.h"
+#include "app/problem_list.h"
 #include "app/workspace.h"
 #include "engine/optimizers/optimizer.h"
+#include "launcher/hosts/host_store.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
@@ -156,6 +159,71 @@ class SettingsPageTest : public QObject {
     goTo("batch_statistics");
     QTest::keyClicks(QApplication::focusWidget(), "All");
     QVERIFY(said("8 virtual ranks compute one after another"));
+  }
+
+  // Rows of the table are choices of the form, with fields of their own. What so many ranks cannot do stands in Train's
+  // way, with its remedy.
+  void waysToAddGradientsAreChosenAndRefused() {
+    goTo("reduction");
+    QTest::keyClicks(QApplication::focusWidget(), "2D");
+    QCOMPARE(training().settings.value("reduction", ""), std::string("torus"));
+    goTo("torus_columns");
+    m_open->type("3");
+    QCOMPARE(training().settings.value("torus_columns", 0), 3);
+    const auto refused = [&](const std::string& words) {
+      const std::vector<Problem>& problems = m_open->document().problems();
+      return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+        return problem.severity == Severity::error && problem.message.find(words) != std::string::npos;
+      });
+    };
+    equation("Ranks").setFocus();
+    m_open->type("6");
+    QVERIFY(!refused("rows of 3"));
+    equation("Ranks").setFocus();
+    m_open->type("7");
+    QVERIFY(refused("7 ranks do not make rows of 3"));
+    const auto mend = [&](const QString& words) {
+      QCoreApplication::processEvents();
+      for (QPushButton* button : m_open->window().findChild<TrainAdvice*>()->findChildren<QPushButton*>())
+        if (button->isVisible() && button->text() == words) return QTest::mouseClick(button, Qt::LeftButton), true;
+      return false;
+    };
+    QVERIFY(mend("Set it to 0"));
+    QVERIFY(!refused("rows of 3"));
+    QVERIFY(refused("is a prime; start 8 ranks, or set reduction to ring"));
+    QVERIFY(mend("Set it to ring"));
+    QCOMPARE(training().settings.value("reduction", ""), std::string("ring"));
+    QVERIFY(!refused("reduction"));
+    goTo("wire");
+    QTest::keyClicks(QApplication::focusWidget(), "16");
+    QVERIFY(refused("set reduction to automatic, or wire to f32"));
+    m_open->undo();
+    QVERIFY(!refused("reduction"));
+  }
+
+  // Ranks that the chosen host really has count as virtual ones do.
+  void whatTheHostsRanksCannotDoIsSaidBeforeTheRun() {
+    Workspace& workspace = m_open->workspace();
+    Host host;
+    host.name = host.address = "seven";
+    host.ranks = 7;
+    const QString seven = workspace.hosts().add(host);
+    QFile sample(QStringLiteral(GRADLOOM_SOURCE_DIR "/samples/digits/digits.loom"));
+    QVERIFY(sample.open(QIODevice::ReadOnly));
+    m_open->document().openText(sample.readAll().toStdString(), "digits");
+    m_open->document().setSetting("reduction", "torus");
+    const auto told = [&] {
+      for (const PageProblem& each : workspace.problems().all())
+        if (each.message.contains("7 is a prime")) return std::optional(each);
+      return std::optional<PageProblem>();
+    };
+    QVERIFY(!told());
+    workspace.chooseHost(seven, 7);
+    QVERIFY(told());
+    QVERIFY(workspace.errors() > 0);
+    told()->remedy();
+    QVERIFY(!told());
+    QCOMPARE(training().settings.value("reduction", ""), std::string("ring"));
   }
 
   // From the list comes a rate with which LARS learns; one that is far from it is said, and a batch of 64 is not large.

@@ -228,6 +228,39 @@ TEST_F(Loom, BesideASampleNothingIsWritten) {
   EXPECT_THAT(there, testing::UnorderedElementsAre("p.loom", "train.csv", "val.csv"));
 }
 
+// What ranks exchange is told before the run; what cannot be is refused by check, plan and train alike, with the
+// remedy.
+TEST_F(Loom, AReductionIsPlannedAndRefusedBeforeTheRun) {
+  const auto planned = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"plan", "p.loom"});
+    return loom(m_workshop, more);
+  };
+  const Ended torus =
+      planned({"--ranks", "8", "--per-host", "4", "--between", "100", "1000", "--json", "--set", "reduction=torus"});
+  ASSERT_EQ(torus.code, 0) << torus.error;
+  const Json exchange = parseJson(torus.out, "the plan")["exchange"][0];
+  EXPECT_EQ(exchange["reduction"], "torus");
+  EXPECT_EQ(exchange["phases"][0]["ranks"], 4) << "rows are hosts";
+  EXPECT_GT(exchange["seconds"].get<double>(), 2 * 100e-6);
+  EXPECT_THAT(planned({"--ranks", "8"}).out, HasSubstr("what 8 ranks exchange in a step"));
+  EXPECT_THAT(planned({}).out, testing::Not(HasSubstr("ranks exchange in a step")));
+  const Ended prime = planned({"--ranks", "7", "--set", "reduction=torus"});
+  EXPECT_EQ(prime.code, exitCode(ErrorCode::badProject));
+  EXPECT_THAT(prime.error, HasSubstr("start 8 ranks, or set reduction to ring"));
+  EXPECT_THAT(planned({"--ranks", "8", "--per-host", "3"}).error, HasSubstr("--per-host takes a divisor of 8"));
+  for (const char* verb : {"train", "plan"}) {
+    const Ended refused = loom(m_workshop, {verb, "p.loom", "--set", "reduction=ring", "wire=bf16"});
+    EXPECT_EQ(refused.code, exitCode(ErrorCode::badProject)) << verb;
+    EXPECT_THAT(refused.error, HasSubstr("set reduction to automatic, or wire to f32")) << verb;
+  }
+  const Ended unknown = loom(m_workshop, {"train", "p.loom", "--set", "reduction=rign"});
+  EXPECT_EQ(unknown.code, exitCode(ErrorCode::badProject));
+  EXPECT_THAT(unknown.error, HasSubstr("ring"));
+  const Ended alone = loom(m_workshop, {"bench", "allreduce"});
+  EXPECT_EQ(alone.code, exitCode(ErrorCode::badArgument));
+  EXPECT_THAT(alone.error, HasSubstr("mpirun -n 4 loom bench allreduce"));
+}
+
 TEST_F(Loom, AFolderWithOneProjectIsThatProject) {
   EXPECT_EQ(loom(m_workshop, {"check", "."}).code, 0);
   EXPECT_EQ(loom(m_workshop, {"plan", m_workshop.path().string()}).code, 0);

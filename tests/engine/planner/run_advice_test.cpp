@@ -132,5 +132,19 @@ TEST_F(RunAdvice, ADeterministicRunIsExactOnTheWire) {
   EXPECT_FALSE(find(projectOf("SGD", {{"deterministic", true}}), {}, Rule::wireNotExact));
 }
 
+TEST_F(RunAdvice, AReductionFitsTheRanksTheWireAndTheRun) {
+  const RunFinding* found = find(projectOf("SGD", {{"reduction", "torus"}}), {.ranks = 7}, Rule::reductionImpossible);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->severity, Severity::error);
+  EXPECT_EQ(found->remedy.setting, "reduction");
+  EXPECT_EQ(found->remedy.value, "ring");
+  EXPECT_THAT(found->reason, testing::HasSubstr("7 is a prime; start 8 ranks"));
+  EXPECT_FALSE(find(projectOf("SGD", {{"reduction", "torus"}}), {.ranks = 8}, Rule::reductionImpossible));
+  found = find(projectOf("SGD", {{"reduction", "ring"}, {"wire", "f16"}}), {.ranks = 8}, Rule::reductionImpossible);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->remedy.value, "automatic");
+  EXPECT_TRUE(find(projectOf("SGD", {{"reduction", "ring"}, {"deterministic", true}}), {}, Rule::reductionImpossible));
+}
+
 }  // namespace
 }  // namespace loom

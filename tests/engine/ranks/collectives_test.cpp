@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/comm/gradient_exchange.h"
 #include "engine/comm/network_probe.h"
+#include "engine/comm/reductions/links.h"
 #include "engine/comm/wire.h"
 #include "tests/engine/ranks/ranks.h"
 
@@ -133,6 +135,79 @@ TEST(Wires, SumAlikeOnEveryRank) {
       EXPECT_EQ(first, data) << toString(wire) << " " << count;
     }
   }
+}
+
+// Every way to add up, by messages and collectives of the library: near the true sum, alike on every rank, for fewer
+// numbers than ranks and for messages that the library sends only when they are awaited.
+TEST(Reductions, SumAlikeOnEveryRank) {
+  int tried = 0;
+  for (const ReductionDefinition* way : reductionTable()) {
+    if (way->refuse && way->refuse(size(), Json::object())) continue;
+    ++tried;
+    const ReductionShape most{.ranks = size(), .floats = 300007, .shards = size()};
+    const auto reduction = way->make(world(), most);
+    for (const std::size_t count : {std::size_t{2}, std::size_t{5001}, most.floats}) {
+      std::vector<float> values(count), sum(count, 0.0f);
+      for (std::size_t i = 0; i < count; ++i) values[i] = valueOf(rank(), i);
+      const std::vector<std::span<float>> tensors{values};
+      reduction->add(rank(), tensors, sum);
+      reduction->finish(sum);
+      double error = 0, norm = 0;
+      for (std::size_t i = 0; i < count; ++i) {
+        double exact = 0;
+        for (int r = 0; r < size(); ++r) exact += valueOf(r, i);
+        error += (sum[i] - exact) * (sum[i] - exact);
+        norm += exact * exact;
+      }
+      EXPECT_LE(std::sqrt(error), 1e-6 * std::sqrt(norm)) << way->entry.id << " " << count;
+      std::vector<float> first = sum;
+      world().broadcast(std::as_writable_bytes(std::span(first)), 0);
+      EXPECT_EQ(first, sum) << way->entry.id << " " << count;
+    }
+  }
+  EXPECT_GT(tried, 9);
+  EXPECT_EQ(world().activity().entered, world().activity().left);
+}
+
+// Chunk by chunk; whole numbers, so that sums are exact in any order.
+TEST(Reductions, TheHostsMemoryTakesSumsOfAnySize) {
+  const auto reduction = findReduction("host_memory")->make(world(), {.ranks = size(), .floats = 1300007});
+  EXPECT_EQ(world().onHost() != nullptr, size() > 1);
+  for (const std::size_t count : {std::size_t{2048}, std::size_t{524288}, std::size_t{1300007}}) {
+    std::vector<float> data(count);
+    for (std::size_t i = 0; i < count; ++i)
+      data[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(rank()) * 31) % 1000);
+    reduction->finish(data);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      float sum = 0;
+      for (std::size_t r = 0; r < static_cast<std::size_t>(size()); ++r)
+        sum += static_cast<float>((i * 7 + r * 31) % 1000);
+      wrong += data[i] != sum;
+    }
+    EXPECT_EQ(wrong, 0u) << count;
+  }
+}
+
+TEST(Reductions, LinksAreMeasuredByClassAndAlikeOnEveryRank) {
+  const MeasuredLinks here = measureLinks(world(), "here"),
+                      split = measureLinks(world(), "machine " + std::to_string(rank() / 2));
+  EXPECT_EQ(here.perHost, 0);
+  EXPECT_EQ(split.perHost, size() <= 2 ? 0 : size() % 2 == 0 ? 2 : 1);
+  EXPECT_EQ(ranksPerHost({"a", "a", "a", "b", "b", "b"}), 3);
+  EXPECT_EQ(ranksPerHost({"a", "b", "a", "b"}), 1);
+  if (size() == 1) return;
+  for (const MeasuredLinks& measured : {here, split}) {
+    EXPECT_GT(measured.links.within.delay, 0);
+    EXPECT_LT(measured.links.within.delay, 1);
+    EXPECT_GT(measured.links.within.bandwidth, 1e6);
+    std::array<double, 4> mine{measured.links.within.delay, measured.links.within.bandwidth,
+                               measured.links.between.delay, measured.links.between.bandwidth},
+        first = mine;
+    world().broadcast(std::as_writable_bytes(std::span(first)), 0);
+    EXPECT_EQ(first, mine);
+  }
+  EXPECT_NE(here.links.within.delay, Links{}.within.delay);
 }
 
 TEST(GradientExchange, SumsOverRanksInAnyOrderOfPosts) {

@@ -10,9 +10,11 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "engine/base/files.h"
+#include "engine/comm/reductions/reduction.h"
 #include "engine/run/exit_code.h"
 #include "engine/run/process.h"
 #include "tests/engine/training/fixture.h"
@@ -177,6 +179,33 @@ TEST(Supervise, NamesAKilledRankWhicheverItIs) {
     EXPECT_EQ(last.code, exitCode(ErrorCode::communication));
     EXPECT_LT(last.seconds, 15 + 30);  // 15 on a quiet machine
   }
+}
+
+// A line for each size and each way that two ranks can take, with what its formula says beside the time.
+TEST(Bench, AllReduceMeasuresEverySizeByEveryReduction) {
+  const Workshop workshop("bench-allreduce");
+  Started job(workshop, {MPIEXEC, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "2",
+                         LOOM_PROGRAM, "bench", "allreduce", "--csv", "--bytes", "64", "65536", "--seconds", "0.05"});
+  ASSERT_EQ(job.wait(), 0) << job.text();
+  std::istringstream text(job.text());
+  std::string line;
+  std::map<std::string, int> lines;
+  while (std::getline(text, line)) {
+    std::vector<std::string> cells;
+    std::istringstream rest(line);
+    for (std::string cell; std::getline(rest, cell, ',');) cells.push_back(cell);
+    const ReductionDefinition* const row = cells.size() == 10 ? findReduction(cells[0]) : nullptr;
+    if (!row) continue;
+    ++lines[cells[0]];
+    EXPECT_EQ(cells[1], "2");
+    EXPECT_GT(std::stod(cells[3]), 0) << line;
+    const std::size_t floats = std::stoul(cells[2]) / 4;
+    if (cells[0] == "ring") {
+      EXPECT_EQ(std::stol(cells[6]), costOf(*row, {.ranks = 2, .floats = floats, .shards = 2}).bytes);
+    }
+  }
+  for (const ReductionDefinition* row : reductionTable())
+    EXPECT_EQ(lines[row->entry.id], row->refuse && row->refuse(2, Json::object()) ? 0 : 2) << row->entry.id;
 }
 
 TEST(Supervise, EndsAStalledRank) {

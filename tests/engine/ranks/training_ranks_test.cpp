@@ -9,6 +9,7 @@
 #include <random>
 
 #include "engine/base/files.h"
+#include "engine/comm/reductions/reduction.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/run/control.h"
 #include "tests/engine/ranks/ranks.h"
@@ -271,6 +272,54 @@ TEST_P(Networks, VirtualRanksFollowRealOnes) {
     for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(together.tensors.at(name)[i], values[i], 2e-3) << name;
 }
 
+// Every way to add up gradients trains alike; the run says what it sends and, after some steps, how long that took.
+TEST(Exchange, TrainsAlikeByEveryReduction) {
+  const Shared shared("reductions");
+  const auto settings = [](const std::string& name) {
+    return Json{{"reduction", name},
+                {"max_steps", 10},
+                {"epochs", 10},
+                {"optimizer", {{"name", "Momentum"}, {"learning_rate", 0.01}}}};
+  };
+  const Json begun = {{"epochs", 0}};
+  Outcome origin;
+  if (rank() == 0) origin = alone(shared, projectOf(kNets[0], begun), "origin");
+  const Outcome automatic = onAll(shared, projectOf(kNets[0], settings("automatic")), "automatic");
+  for (const ReductionDefinition* row : reductionTable()) {
+    if (row->refuse && row->refuse(size(), Json::object())) continue;
+    const std::string& name = row->entry.id;
+    const Workshop::Run run = runOnAll(shared, projectOf(kNets[0], settings(name)), "by-" + name);
+    if (rank() != 0) continue;
+    EXPECT_LE(distance(outcomeOf(run).tensors, automatic.tensors, origin.tensors), 1e-5) << name;
+    if (size() == 1) continue;
+    const std::vector<Event> plans = run.of("plan"), exchanges = run.of("exchange");
+    ASSERT_EQ(plans.size(), 1u);
+    ASSERT_EQ(exchanges.size(), 1u) << name;
+    const Json planned = plans[0].body["updates"][0]["exchange"], told = exchanges[0].body["updates"][0];
+    EXPECT_EQ(planned["reduction"], name);
+    EXPECT_EQ(told["bytes"], planned["bytes"]);
+    EXPECT_EQ(told["buckets"].size() == 1, name == "tree") << told;
+    for (const Json& bucket : told["buckets"]) {
+      EXPECT_GT(bucket["least_ms"].get<double>(), 0) << name;
+      EXPECT_EQ(bucket.contains("predicted_ms"), name == "hybrid");
+      EXPECT_EQ(bucket["reduction"] == name, name != "hybrid") << bucket;
+    }
+  }
+}
+
+// A tensor's block of 16 bits has a scale of its own, whichever tensors travel with it.
+TEST(Exchange, OneRankRoundsTensorByTensor) {
+  const Shared shared("rounded");
+  if (rank() != 0) return;
+  const auto outcome = [&](double fusion) {
+    const Json settings = {{"wire", "f16"}, {"virtual_ranks", 4}, {"fusion", fusion}, {"max_steps", 3}};
+    return alone(shared, projectOf(kNets[1], settings), fmt::format("fusion-{}", fusion));
+  };
+  const Outcome apart = outcome(0), together = outcome(2);
+  EXPECT_EQ(apart.tensors, together.tensors);
+  EXPECT_EQ(apart.losses, together.losses);
+}
+
 // Gradients and statistics of a machine whose memory the host cannot follow go and come back by copies: the same bits,
 // over every wire, added in the store, rounded one by one, or in a tree.
 TEST(Exchange, FollowsNoAddress) {
@@ -497,6 +546,11 @@ TEST(Start, SettingsThatCannotBeWithSoManyRanksAreRefused) {
     return "no error";
   };
   EXPECT_THAT(refusal({{"deterministic", true}, {"wire", "f16"}}), HasSubstr("set wire to f32"));
+  EXPECT_THAT(refusal({{"reduction", "ring"}, {"wire", "bf16"}}), HasSubstr("set reduction to automatic"));
+  EXPECT_THAT(refusal({{"deterministic", true}, {"reduction", "torus"}}), HasSubstr("set reduction to automatic"));
+  if (size() == 2 || size() == 3) {
+    EXPECT_THAT(refusal({{"reduction", "torus"}}), HasSubstr("is a prime; start 4 ranks, or set reduction to ring"));
+  }
   EXPECT_THAT(refusal({{"batch_statistics", "synchronised"}, {"accumulate", 2}}), HasSubstr("accumulation"));
   // 46 samples in batches of 15 leave one.
   EXPECT_THAT(refusal({{"batch_statistics", "synchronised"}, {"batch", 15}, {"max_steps", 1}}),

@@ -1,0 +1,172 @@
+#include "engine/planner/exchange_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/passes/passes.h"
+#include "engine/planner/numbers_text.h"
+#include "engine/planner/plan.h"
+
+namespace loom {
+namespace {
+
+constexpr int kDeterministicShards = 24;  // as engine/training/parallel.cpp has it
+
+class Exchange {
+ public:
+  Exchange(const Project& project, const ExchangeQuestion& question)
+      : m_question(question),
+        m_settings(settingsEntry(), project.training.settings),
+        m_choice(reductionIn(project.training.settings)),
+        m_wire(wireNamed(m_settings.text("wire"))),
+        m_deterministic(m_settings.boolean("deterministic")) {
+    if (const auto refusal = refusalOf(m_choice, question.ranks, m_wire, m_deterministic))
+      throwError(ErrorCode::badProject, "training: {}", refusal->text);
+  }
+
+  ExchangePlan plan(const std::string& network, Program program) const {
+    averageStates(program);
+    const auto fusion = static_cast<std::size_t>(m_settings.real("fusion") * (1 << 20));
+    const std::vector<std::string> states = averagedStates(program);
+    std::vector<std::vector<std::string>> buckets = planBuckets(program, fusion);
+    const ReductionDefinition& row = reductionOf(m_choice, m_wire, m_deterministic);
+    if (row.exact && buckets.size() > 1) {  // one message behind the last shard
+      for (std::size_t b = 1; b < buckets.size(); ++b)
+        buckets[0].insert(buckets[0].end(), buckets[b].begin(), buckets[b].end());
+      buckets.resize(1);
+    }
+    ExchangePlan plan{.network = network, .reduction = row.entry.id, .ranks = m_question.ranks, .wire = m_wire};
+    if (m_question.links) plan.seconds = 0;
+    std::size_t largest = 0;
+    for (std::size_t b = 0; b < buckets.size(); ++b) {
+      const bool ofStates = !states.empty() && !row.exact && b + 1 == buckets.size();
+      const Wire wire = ofStates ? Wire::f32 : m_wire;
+      const ReductionDefinition& own = reductionOf(m_choice, wire, m_deterministic);
+      ExchangePlan::Bucket& bucket = plan.buckets.emplace_back();
+      bucket.label = ofStates                ? "running statistics"
+                     : buckets[b].size() > 1 ? fmt::format("{} and {} more", buckets[b].front(), buckets[b].size() - 1)
+                                             : buckets[b].front();
+      bucket.tensors = buckets[b].size();
+      for (const std::string& name : buckets[b]) bucket.floats += elementsOf(program, name);
+      const ReductionShape shape = shapeOf(wire, bucket.floats);
+      bucket.reduction = own.entry.id;
+      bucket.cost = costOf(own, shape);
+      plan.cost.steps += bucket.cost.steps;
+      plan.cost.bytes += bucket.cost.bytes;
+      plan.cost.total += bucket.cost.total;
+      if (plan.seconds) *plan.seconds += bucket.seconds = secondsOf(own, shape);
+      if (bucket.floats < largest) continue;
+      largest = bucket.floats;
+      plan.phases = own.phases(shape);
+    }
+    return plan;
+  }
+
+ private:
+  static std::size_t elementsOf(const Program& program, const std::string& name) {
+    for (const Parameter& parameter : program.parameters)
+      if (parameter.name == name) return static_cast<std::size_t>(parameter.shape.elements());
+    return 0;
+  }
+  ReductionShape shapeOf(Wire wire, std::size_t floats) const {
+    ReductionShape shape{.ranks = m_question.ranks,
+                         .floats = floats,
+                         .wire = wire,
+                         .shards = m_deterministic ? kDeterministicShards : m_question.ranks,
+                         .perHost = m_question.perHost,
+                         .values = m_choice.values};
+    if (m_question.links) shape.links = *m_question.links;
+    return shape;
+  }
+
+  const ExchangeQuestion& m_question;
+  Values m_settings;
+  ReductionChoice m_choice;
+  Wire m_wire;
+  bool m_deterministic;
+};
+
+std::string milliseconds(double seconds) {
+  return fmt::format("{:.3f} ms", seconds * 1e3);
+}
+
+}  // namespace
+
+std::vector<ExchangePlan> planExchange(const Project& project, const ExchangeQuestion& question) {
+  const Exchange exchange(project, question);
+  std::vector<ExchangePlan> plans;
+  planTraining(project, [&](const Program& program) {
+    plans.push_back(exchange.plan(project.training.updates[plans.size()].network, program));
+    return StepMemory{};
+  });
+  return plans;
+}
+
+Json toJson(const std::vector<ExchangePlan>& plans) {
+  Json all = Json::array();
+  for (const ExchangePlan& plan : plans) {
+    Json buckets = Json::array(), phases = Json::array();
+    for (const ExchangePlan::Bucket& bucket : plan.buckets) {
+      Json one = {{"label", bucket.label},           {"tensors", bucket.tensors},  {"numbers", bucket.floats},
+                  {"reduction", bucket.reduction},   {"steps", bucket.cost.steps}, {"bytes", bucket.cost.bytes},
+                  {"total_bytes", bucket.cost.total}};
+      if (plan.seconds) one["seconds"] = bucket.seconds;
+      buckets.push_back(std::move(one));
+    }
+    for (const ReductionPhase& phase : plan.phases)
+      phases.push_back({{"name", phase.name},
+                        {"call", phase.call},
+                        {"groups", phase.groups},
+                        {"ranks", phase.ranks},
+                        {"steps", phase.steps},
+                        {"bytes", phase.bytes}});
+    all.push_back({{"network", plan.network},
+                   {"reduction", plan.reduction},
+                   {"ranks", plan.ranks},
+                   {"wire", toString(plan.wire)},
+                   {"steps", plan.cost.steps},
+                   {"bytes", plan.cost.bytes},
+                   {"total_bytes", plan.cost.total},
+                   {"seconds", plan.seconds ? Json(*plan.seconds) : Json()},
+                   {"buckets", std::move(buckets)},
+                   {"phases", std::move(phases)}});
+  }
+  return all;
+}
+
+std::string toText(const std::vector<ExchangePlan>& plans) {
+  std::string text;
+  for (const ExchangePlan& plan : plans) {
+    const ReductionDefinition& row = *findReduction(plan.reduction);
+    text += fmt::format("what {} ranks exchange in a step of '{}': {} ({}), {} on the wire\n", plan.ranks, plan.network,
+                        row.entry.label, row.entry.id, toString(plan.wire));
+    text += fmt::format("  {:<36}{:>14}{:>8}{:>16}{:>16}{:>14}\n", "bucket", "numbers", "steps", "bytes a rank",
+                        "bytes of all", plan.seconds ? "time" : "");
+    const auto line = [&](const std::string& what, std::size_t floats, const ReductionCost& cost, double seconds) {
+      text += fmt::format("  {:<36}{:>14}{:>8}{:>16}{:>16}{:>14}\n", what,
+                          groupedText(static_cast<std::int64_t>(floats)), cost.steps, groupedText(cost.bytes),
+                          groupedText(cost.total), plan.seconds ? milliseconds(seconds) : "");
+    };
+    std::size_t floats = 0;
+    for (const ExchangePlan::Bucket& bucket : plan.buckets) {
+      line(bucket.label + (bucket.reduction == plan.reduction ? "" : ", " + bucket.reduction), bucket.floats,
+           bucket.cost, bucket.seconds);
+      floats += bucket.floats;
+    }
+    line("together", floats, plan.cost, plan.seconds.value_or(0));
+    for (const ReductionPhase& phase : plan.phases)
+      text += fmt::format("  {}: {} {} of {} ranks, {} {}, {} each\n",
+                          phase.call.empty() ? phase.name : fmt::format("{} ({})", phase.name, phase.call),
+                          phase.groups, phase.groups == 1 ? "group" : "groups", phase.ranks, phase.steps,
+                          phase.steps == 1 ? "step" : "steps", bytesText(phase.bytes));
+    if (plan.seconds)
+      text +=
+          "  times are predicted from the links, where nobody waits; what overlaps with computing is not taken off\n";
+  }
+  return text;
+}
+
+}  // namespace loom

@@ -1,0 +1,104 @@
+// What ranks exchange in a step, before it runs.
+#include "engine/planner/exchange_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/planner/plan.h"
+#include "tests/engine/network/networks.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+
+Project exchanging(Json settings) {
+  Project project;
+  project.networks = {leNet()};
+  UpdateSpec update = defaultUpdate();
+  update.network = project.networks.front().name;
+  project.training.updates = {update};
+  project.training.settings = std::move(settings);
+  return project;
+}
+
+TEST(ExchangePlan, CountsEveryBucketByTheRowsFormula) {
+  const Project project = exchanging({{"reduction", "ring"}, {"fusion", 0.01}});
+  const std::vector<ExchangePlan> plans = planExchange(project, {.ranks = 8});
+  ASSERT_EQ(plans.size(), 1U);
+  const ExchangePlan& plan = plans[0];
+  EXPECT_GT(plan.buckets.size(), 2U);
+  std::int64_t floats = 0;
+  for (const ExchangePlan::Bucket& bucket : plan.buckets) {
+    floats += static_cast<std::int64_t>(bucket.floats);
+    EXPECT_EQ(bucket.cost.steps, 14);
+  }
+  EXPECT_EQ(floats, planTraining(project).total.parameters);
+  EXPECT_EQ(plan.cost.steps, 14 * static_cast<std::int64_t>(plan.buckets.size()));
+  EXPECT_NEAR(static_cast<double>(plan.cost.total), 2.0 * 7 * 4 * static_cast<double>(floats), 1);
+  EXPECT_FALSE(plan.seconds);
+}
+
+TEST(ExchangePlan, ADeterministicRunSendsOneMessage) {
+  const std::vector<ExchangePlan> plans =
+      planExchange(exchanging({{"deterministic", true}, {"fusion", 0}}), {.ranks = 4});
+  EXPECT_EQ(plans[0].reduction, "tree");
+  EXPECT_EQ(plans[0].buckets.size(), 1U);
+}
+
+// The check of shared/reference/large_batch.md (f8): ResNet-50 in 16 bits, 51,114,064 bytes.
+TEST(ExchangePlan, PredictsWhatDelayAndBandwidthMake) {
+  const auto milliseconds = [&](const char* name, int ranks, int perHost, const Links& links) {
+    const ReductionShape shape{.ranks = ranks, .floats = 51114064 / 4, .perHost = perHost, .links = links};
+    return 1e3 * secondsOf(*findReduction(name), shape);
+  };
+  const Links slow{.within = {7.5e-6, 31e9}, .between = {30e-6, 3.1e9}};
+  EXPECT_NEAR(milliseconds("ring", 64, 8, slow), 36.24, 0.01);
+  EXPECT_NEAR(milliseconds("torus", 64, 8, slow), 7.02, 0.01);
+  EXPECT_NEAR(milliseconds("ring", 1024, 16, slow), 94.32, 0.01);
+  EXPECT_NEAR(milliseconds("torus", 1024, 16, slow), 9.13, 0.01);
+  const Links quick{.within = {1.25e-6, 100e9}, .between = {5e-6, 10e9}};
+  EXPECT_NEAR(milliseconds("ring", 64, 8, quick), 10.69, 0.01);
+  EXPECT_NEAR(milliseconds("torus", 1024, 16, quick), 2.25, 0.01);
+}
+
+// Trees for small messages, rings for large ones.
+TEST(ExchangePlan, TheHybridTakesTheCheapest) {
+  const Links links{.within = {2e-6, 5e9}, .between = {100e-6, 1e9}};
+  for (const std::size_t floats : {std::size_t{16}, std::size_t{1} << 24}) {
+    const ReductionShape shape{.ranks = 12, .floats = floats, .perHost = 4, .links = links};
+    const double chosen = secondsOf(*findReduction("hybrid"), shape);
+    for (const char* other : {"ring", "butterfly", "halving_doubling", "binomial", "torus", "hierarchical"})
+      EXPECT_LE(chosen, secondsOf(*findReduction(other), shape)) << other << floats;
+    EXPECT_LT(chosen, secondsOf(*findReduction(floats == 16 ? "ring" : "butterfly"), shape) / 2);
+  }
+}
+
+TEST(ExchangePlan, SaysItInTextAndJson) {
+  const std::vector<ExchangePlan> plans =
+      planExchange(exchanging({{"reduction", "torus"}}), {.ranks = 8, .perHost = 4, .links = Links{}});
+  const std::string text = toText(plans);
+  EXPECT_THAT(text, HasSubstr("what 8 ranks exchange in a step of '"));
+  EXPECT_THAT(text, HasSubstr(": 2D torus (torus), f32 on the wire"));
+  EXPECT_THAT(text, HasSubstr("reduce-scatter in rows (reduce-scatter): 2 groups of 4 ranks, 3 steps"));
+  EXPECT_THAT(text, HasSubstr("along columns (all-reduce): 4 groups of 2 ranks, 2 steps"));
+  const Json json = toJson(plans)[0];
+  EXPECT_EQ(json["steps"], 8 * json["buckets"].size());
+  EXPECT_GT(json["seconds"].get<double>(), 0);
+  EXPECT_EQ(json["phases"].size(), 3U);
+}
+
+TEST(ExchangePlan, RefusesWhatCannotBe) {
+  try {
+    planExchange(exchanging({{"reduction", "torus"}}), {.ranks = 7});
+    ADD_FAILURE() << "a torus of a prime was planned";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badProject);
+    EXPECT_THAT(error.what(), HasSubstr("start 8 ranks, or set reduction to ring"));
+  }
+}
+
+}  // namespace
+}  // namespace loom
