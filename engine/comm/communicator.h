@@ -26,11 +26,34 @@ struct CollectiveActivity {
   std::atomic<std::int64_t> step{0};               // of the training, 0 = before the first
   std::atomic<std::uint64_t> progress{0};          // counts anything that shows that the rank moves on
 
+  // Does `work` as a collective of this name. What it enters itself on this thread belongs to it: ranks that send
+  // different numbers of messages for one sum have entered equally many collectives. Of one that throws `left` is not
+  // counted, so that it is told where the rank was.
+  template <class Work>
+  void during(const char* what, const Work& work) {
+    const Inside inside;
+    operation.store(what, std::memory_order_relaxed);
+    if (inside.outermost) entered.fetch_add(1, std::memory_order_release);
+    work();
+    if (inside.outermost) left.fetch_add(1, std::memory_order_release);
+    progress.fetch_add(1, std::memory_order_relaxed);
+  }
+
   // The same text, there as long as this: who watches may still read the subject of an exchange that has ended. Any
   // thread.
   const char* lasting(const std::string& text);
 
  private:
+  struct Inside {
+    Inside() : outermost(depth()++ == 0) {}
+    ~Inside() { --depth(); }
+    Inside(const Inside&) = delete;
+    const bool outermost;
+    static int& depth() {
+      thread_local int count = 0;
+      return count;
+    }
+  };
   std::mutex m_mutex;
   std::set<std::string> m_texts;
 };

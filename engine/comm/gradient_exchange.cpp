@@ -130,17 +130,19 @@ void GradientExchange::work() {
 void GradientExchange::exchange(std::size_t index) {
   Bucket& bucket = m_buckets[index];
   const auto begin = Trace::Clock::now();
-  m_communicator.activity().subject.store(m_subjects[index], std::memory_order_relaxed);
+  CollectiveActivity& activity = m_communicator.activity();
+  activity.subject.store(m_subjects[index], std::memory_order_relaxed);
+  const auto add = [&](std::span<float> sum) { activity.during("all-reduce", [&] { bucket.reduction->finish(sum); }); };
   std::size_t floats = 0;
   if (bucket.tensors.size() == 1) {
     floats = bucket.tensors[0].size();
-    bucket.reduction->finish(bucket.tensors[0]);
+    add(bucket.tensors[0]);
   } else {
     for (const std::span<float>& tensor : bucket.tensors) {
       std::memcpy(m_joined.data() + floats, tensor.data(), tensor.size_bytes());
       floats += tensor.size();
     }
-    bucket.reduction->finish(std::span(m_joined).first(floats));
+    add(std::span(m_joined).first(floats));
     floats = 0;
     for (const std::span<float>& tensor : bucket.tensors) {
       std::memcpy(tensor.data(), m_joined.data() + floats, tensor.size_bytes());

@@ -203,8 +203,11 @@ class NcclCommunicator final : public Communicator {
   template <class Begin>
   void run(const char* what, const char* call, Side a, Side b, const Begin& begin) {
     if (a.bytes + b.bytes == 0) return;
-    m_activity->operation.store(what, std::memory_order_relaxed);
-    m_activity->entered.fetch_add(1, std::memory_order_release);
+    m_activity->during(what, [&] { runEntered(call, a, b, begin); });
+  }
+
+  template <class Begin>
+  void runEntered(const char* call, Side a, Side b, const Begin& begin) {
     constexpr std::size_t kAlignment = 256;
     const std::size_t second = (a.bytes + kAlignment - 1) / kAlignment * kAlignment;
     std::size_t staged = 0;
@@ -228,8 +231,6 @@ class NcclCommunicator final : public Communicator {
       check(m_calls.test(m_group, &done), call);
       return done != 0;
     });
-    m_activity->left.fetch_add(1, std::memory_order_release);
-    m_activity->progress.fetch_add(1, std::memory_order_relaxed);
   }
 
   void stage(Side& side, void* at) {

@@ -166,18 +166,15 @@ class MpiCommunicator final : public Communicator {
   // What is begun together is waited for together.
   template <class... Begin>
   void run(const char* what, const Begin&... begin) {
-    CollectiveActivity& activity = *m_activity;
-    activity.operation.store(what, std::memory_order_relaxed);
-    activity.entered.fetch_add(1, std::memory_order_release);
-    LoomMpiRequest requests[sizeof...(begin)]{};
-    {
-      const std::lock_guard lock(m_library->mutex);
-      LoomMpiRequest* request = requests;
-      (m_library->check(begin(request++), what), ...);
-    }
-    for (LoomMpiRequest& request : requests) finish(request, what);
-    activity.left.fetch_add(1, std::memory_order_release);
-    activity.progress.fetch_add(1, std::memory_order_relaxed);
+    m_activity->during(what, [&] {
+      LoomMpiRequest requests[sizeof...(begin)]{};
+      {
+        const std::lock_guard lock(m_library->mutex);
+        LoomMpiRequest* request = requests;
+        (m_library->check(begin(request++), what), ...);
+      }
+      for (LoomMpiRequest& request : requests) finish(request, what);
+    });
   }
 
   void finish(LoomMpiRequest& request, const char* what) {

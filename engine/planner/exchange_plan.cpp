@@ -6,14 +6,13 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/comm/reductions/shards.h"
 #include "engine/passes/passes.h"
 #include "engine/planner/numbers_text.h"
 #include "engine/planner/plan.h"
 
 namespace loom {
 namespace {
-
-constexpr int kDeterministicShards = 24;  // as engine/training/parallel.cpp has it
 
 class Exchange {
  public:
@@ -71,11 +70,15 @@ class Exchange {
       if (parameter.name == name) return static_cast<std::size_t>(parameter.shape.elements());
     return 0;
   }
+  int shards() const {
+    const auto virtualRanks = static_cast<int>(m_settings.integer("virtual_ranks"));
+    return virtualRanks > 0 ? virtualRanks : m_deterministic ? kDeterministicShards : m_question.ranks;
+  }
   ReductionShape shapeOf(Wire wire, std::size_t floats) const {
     ReductionShape shape{.ranks = m_question.ranks,
                          .floats = floats,
                          .wire = wire,
-                         .shards = m_deterministic ? kDeterministicShards : m_question.ranks,
+                         .shards = shards(),
                          .perHost = m_question.perHost,
                          .values = m_choice.values};
     if (m_question.links) shape.links = *m_question.links;

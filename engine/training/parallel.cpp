@@ -3,13 +3,9 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/comm/reductions/shards.h"
 
 namespace loom {
-namespace {
-
-constexpr int kDeterministicShards = 24;  // 1, 2, 3, 4, 6, 8, 12 ranks take equally many
-
-}  // namespace
 
 Parallel::Parallel(Communicator& communicator, const TrainSettings& settings, Trace* trace)
     : communicator(communicator), deterministic(settings.deterministic), passes(settings.accumulate), trace(trace) {

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "engine/comm/reductions/host_reduction.h"
+#include "engine/comm/reductions/links.h"
 
 namespace loom {
 namespace {
@@ -41,6 +43,7 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   if (rowOf(m_wire).exact && !m_parts.empty())
     m_parts = {Part{
         .last = m_tensors.size(), .floats = m_parts.back().begin + m_parts.back().floats, .label = "all gradients"}};
+  if (parallel.ranks() > 1) m_perHost = ranksPerHost(allGatherTexts(parallel.communicator, machineOfRank()));
   makeReductions();
   if (parallel.ranks() == 1) return;
   std::vector<GradientExchange::Bucket> buckets;
@@ -58,6 +61,7 @@ ReductionShape StepExchange::shapeOf(Wire wire, std::size_t floats) const {
           .floats = floats,
           .wire = wire,
           .shards = m_parallel.logical,
+          .perHost = m_perHost,
           .values = m_choice.values};
 }
 

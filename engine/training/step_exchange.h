@@ -58,6 +58,7 @@ class StepExchange {
   const Parallel& m_parallel;
   Wire m_wire;
   ReductionChoice m_choice;
+  int m_perHost = 0;  // ranks of a host, as ReductionShape has it
   std::vector<StoredTensor*> m_stored;
   std::vector<std::vector<float>> m_copies;  // by tensor; empty on the host
   std::vector<std::span<float>> m_tensors;

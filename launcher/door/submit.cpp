@@ -5,6 +5,7 @@
 #include "engine/base/files.h"
 #include "engine/base/samples.h"
 #include "engine/network/project_arguments.h"
+#include "engine/network/project_settings.h"
 #include "engine/run/console.h"
 #include "launcher/door/verbs.h"
 #include "launcher/door/watch.h"
@@ -38,12 +39,15 @@ QStringList settingsOf(const Words& words, QStringList& rest) {
   return settings;
 }
 
-// Everything that can be known to be wrong is said before a run is made.
-void check(const Job& job) {
+// Everything that can be known to be wrong is said before a run is made. `host`: null for this machine.
+void check(const Job& job, const Host* host) {
   std::vector<std::string> settings;
   for (const QString& each : job.overrides) settings.push_back(each.toStdString());
   const std::string name = QFileInfo(job.project).fileName().toStdString();
-  checkedProject(parseJson(job.snapshot.toStdString(), name), name, settings);
+  const Project project = checkedProject(parseJson(job.snapshot.toStdString(), name), name, settings).project;
+  const int ranks = job.ranks > 0 ? job.ranks : host ? host->totalRanks() : 1;
+  if (const auto refusal = refusedReduction(project.training.settings, ranks))
+    throwError(ErrorCode::badProject, "{}: training: {}", name, refusal->text);
 }
 
 }  // namespace
@@ -74,13 +78,14 @@ int submitVerb(const QStringList& given, const DoorOptions& options) {
     throwError(ErrorCode::badArgument, "--host is missing: the name of a host (`gradloom hosts` lists them), or local");
   const QString project = projectFile(rest.front());
   const std::string text = readFile(project.toStdString(), std::size_t{256} << 20);
+  const HostStore hosts(options.dataFolder);
   Job job{.id = makeRunId(project),
           .name = words.value("name"),
           .project = project,
           .snapshot = QByteArray::fromStdString(text),
           .dataFolder = QFileInfo(project).absolutePath(),
           .overrides = settings,
-          .host = meantHost(HostStore(options.dataFolder), words.value("host")),
+          .host = meantHost(hosts, words.value("host")),
           .ranks = words.number("ranks", 0),
           // Nothing is written beside a sample.
           .runsFolder = words.has("runs")                         ? QFileInfo(words.value("runs")).absoluteFilePath()
@@ -92,7 +97,7 @@ int submitVerb(const QStringList& given, const DoorOptions& options) {
         ErrorCode::badArgument,
         "{} ranks are asked for, but this machine is used with one: `mpirun -n {} loom train` starts several here",
         job.ranks, job.ranks);
-  check(job);
+  check(job, hosts.find(job.host));
   Errand errand(options);
   Json order = toJson(job);
   order["order"] = "submit";

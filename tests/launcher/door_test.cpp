@@ -17,6 +17,7 @@
 #include "engine/agent/job_folder.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/run/exit_code.h"
 #include "launcher/door/terminal.h"
 #include "launcher/folder_lock.h"
 #include "launcher/local_process.h"
@@ -250,6 +251,15 @@ class DoorTest : public QObject {
     QVERIFY(!contentOf(model).isEmpty());
     QVERIFY(runs()[0]["model"]["here"].get<bool>());
     QVERIFY(!QFile::exists(model + ".part"));
+  }
+
+  // What so many ranks cannot do is said before anything is uploaded.
+  void ranksThatCannotAddGradientsSoAreRefused() {
+    addHost();
+    QCOMPARE(door({"submit", path("p"), "--host", "there", "--ranks", "3", "--set", "reduction=torus"}),
+             exitCode(ErrorCode::badProject));
+    QVERIFY2(m_err.contains("3 is a prime; start 4 ranks, or set reduction to ring"), qPrintable(m_err));
+    QVERIFY(runs().empty());
   }
 
   void aHostThatSaysSoBringsTheModelBack() {

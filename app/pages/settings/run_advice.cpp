@@ -111,6 +111,7 @@ void apply(ProjectDocument& document, std::size_t index, const RunFinding::Remed
 // The document says it, with the same remedy.
 bool isTold(const ProjectDocument& document, const RunFinding& found) {
   if (found.rule != Rule::wireNotExact && found.rule != Rule::reductionImpossible) return false;
+  if (document.isBlank()) return false;  // of which nothing is listed yet
   const std::string end = "." + found.remedy.setting;
   return std::any_of(document.problems().begin(), document.problems().end(), [&](const Problem& problem) {
     return problem.severity == Severity::error && problem.field.ends_with(end);

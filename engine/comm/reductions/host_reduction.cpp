@@ -122,15 +122,14 @@ void HostReduction::meet() {
 
 void HostReduction::run(std::span<float> data) {
   CollectiveActivity& activity = m_host->activity();
-  activity.operation.store("all-reduce", std::memory_order_relaxed);
-  activity.entered.fetch_add(1, std::memory_order_release);
-  while (!data.empty()) {
-    const auto chunk = data.first(std::min(data.size(), kChunk));
-    runChunk(chunk);
-    data = data.subspan(chunk.size());
-    activity.progress.fetch_add(1, std::memory_order_relaxed);
-  }
-  activity.left.fetch_add(1, std::memory_order_release);
+  activity.during("all-reduce", [&] {
+    while (!data.empty()) {
+      const auto chunk = data.first(std::min(data.size(), kChunk));
+      runChunk(chunk);
+      data = data.subspan(chunk.size());
+      activity.progress.fetch_add(1, std::memory_order_relaxed);
+    }
+  });
 }
 
 void HostReduction::runChunk(std::span<float> data) {

@@ -210,6 +210,22 @@ TEST(Reductions, LinksAreMeasuredByClassAndAlikeOnEveryRank) {
   EXPECT_NE(here.links.within.delay, Links{}.within.delay);
 }
 
+// Whoever watches compares how many collectives ranks have entered: a sum is one, however many messages a rank sends.
+TEST(GradientExchange, ASumIsOneCollectiveOnEveryRank) {
+  for (const char* name : {"star", "binomial", "hierarchical", "host_memory"}) {
+    std::vector<float> data(5000, 1.0f);
+    GradientExchange::Bucket bucket{"sums", {data}};
+    bucket.reduction = findReduction(name)->make(world(), {.ranks = size(), .floats = data.size(), .shards = size()});
+    GradientExchange exchange(world(), {bucket});
+    const std::uint64_t before = world().activity().entered;
+    exchange.postAll();
+    exchange.wait();
+    EXPECT_EQ(world().activity().entered - before, 1u) << name;
+    EXPECT_EQ(world().activity().left, world().activity().entered) << name;
+    EXPECT_EQ(data[4999], static_cast<float>(size()));
+  }
+}
+
 TEST(GradientExchange, SumsOverRanksInAnyOrderOfPosts) {
   std::vector<float> a(300), b(7), c(1);
   GradientExchange exchange(world(), {{"a", {a}}, {"b and c", {b, c}}, {"c again", {c}, Wire::bf16}});
