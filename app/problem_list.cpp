@@ -82,7 +82,7 @@ std::optional<PageProblem> ProblemList::ofHostRanks() const {
   problem.place.page = "settings";
   problem.place.field = "training." + QString::fromStdString(refusal->setting);
   problem.placeText = m_workspace.hostName(m_workspace.host());
-  problem.message = QString::fromStdString(refusal->text);
+  problem.message = QString::fromStdString(refusal->sentence());
   const std::string value = refusal->value.is_string() ? refusal->value.get<std::string>() : refusal->value.dump();
   problem.remedyText = tr("Set it to %1").arg(QString::fromStdString(value));
   problem.remedy = [&workspace = m_workspace, setting = refusal->setting, value = refusal->value] {

@@ -285,7 +285,7 @@ class ProjectChecker {
   // What cannot be on so many ranks; a host's own number is known where one is chosen.
   void checkReduction(const std::string& path, std::int64_t ranks) {
     if (const auto refusal = refusedReduction(m_project.training.settings, ranks))
-      report(path + "." + refusal->setting, refusal->text, refusal->value);
+      report(path + "." + refusal->setting, refusal->sentence(), refusal->value);
   }
 
   // Of passes of one sample each.

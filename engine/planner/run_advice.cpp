@@ -77,7 +77,7 @@ class RunAdviser {
     if (!refusal) return;
     RunFinding& found =
         find(RunFinding::Severity::error, refusal->setting == "wire" ? Rule::wireNotExact : Rule::reductionImpossible);
-    found.reason = refusal->text, found.ranks = m_outlook.ranks;
+    found.reason = refusal->sentence(), found.ranks = m_outlook.ranks;
     found.remedy = {refusal->setting, refusal->value};
   }
 

@@ -35,11 +35,8 @@ QString sentence(const RunFinding& found) {
       return QStringLiteral(
           "A deterministic run has the same bits on any number of ranks, which a 16-bit exchange of gradients cannot "
           "carry.");
-    case Rule::reductionImpossible: {
-      QString reason = QString::fromStdString(found.reason);
-      reason[0] = reason[0].toUpper();
-      return reason + '.';
-    }
+    case Rule::reductionImpossible:
+      return QString::fromStdString(found.reason) + '.';
     case Rule::batchAboveSamples:
       return QStringLiteral("The batch is %1, but there %2: every epoch is one step.")
           .arg(digits(found.batch), (found.samples == 1 ? QStringLiteral("is only ") : QStringLiteral("are only ")) +

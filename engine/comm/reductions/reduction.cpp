@@ -16,6 +16,13 @@ void Reduction::add(int, TensorSpans values, std::span<float> sum) {
   }
 }
 
+std::string ReductionRefusal::sentence() const {
+  std::string capital = text;
+  if (!capital.empty() && capital[0] >= 'a' && capital[0] <= 'z')
+    capital[0] = static_cast<char>(capital[0] - 'a' + 'A');
+  return capital;
+}
+
 std::int64_t ReductionShape::bytes() const {
   return static_cast<std::int64_t>(floats) * (wire == Wire::f32 ? 4 : 2);
 }
@@ -94,9 +101,10 @@ double secondsOf(const ReductionDefinition& row, const ReductionShape& shape) {
 std::vector<Field> reductionFields() {
   Field choice{
       .key = "reduction",
-      .label = "Gradients are added by",
+      .label = "Summed by",
       .help =
-          "How ranks add up their gradients. All give every rank the same bits; they differ in messages "
+          "How ranks add up their gradients: the topology of the all-reduce. All give every rank the same bits; they "
+          "differ in messages "
           "and bytes, and in the last bits of the sum. loom bench allreduce measures them.",
       .type = FieldType::choice,
       .defaultValue = "automatic",

@@ -86,6 +86,7 @@ struct ReductionRefusal {
   std::string text;     // "a torus of 7 ranks has no rows and columns, ...; set reduction to ring"
   std::string setting;  // of `training`
   Json value;
+  std::string sentence() const;  // the text with a capital letter
 };
 
 struct ReductionDefinition {
