@@ -173,12 +173,11 @@ Entry settings() {
       {.key = "average_decay",
        .label = "Average keeps",
        .help = "The share of the average that a step keeps: 0.999 looks back some thousand steps. Less at first, "
-               "(1 + t) / (10 + t) behind t steps.",
+               "(1 + t) / (10 + t) behind t steps. Read where the average is what is evaluated.",
        .type = FieldType::real,
        .defaultValue = 0.999,
        .hard = Range{1e-6, 0.9999999},
-       .comfortable = Range{0.9, 0.99999},
-       .onlyWhen = "evaluated_weights=average"},
+       .comfortable = Range{0.9, 0.99999}},
       {.key = "memory_budget",
        .label = "Memory budget",
        .help =

@@ -42,12 +42,7 @@ const std::vector<Solver>& solvers() {
        {{"Momentum", "momentum"}, {"Coefficient", "coefficient"}, {"Epsilon", "epsilon"}},
        1e-3},
       {"SgdW", "Momentum", true, "decay that does not pass through the momentum", {{"Momentum", "momentum"}}, 1e-3},
-      {"Adamax",
-       "Adam",
-       false,
-       "the largest gradient in place of the mean square",
-       {{"Beta1", "beta1"}, {"Beta2", "beta2"}, {"Epsilon", "epsilon"}},
-       2e-3},
+      {"Adamax", "Adamax", false, "", {{"Beta1", "beta1"}, {"Beta2", "beta2"}, {"Epsilon", "epsilon"}}, 2e-3},
       {"AMSGRAD",
        "Adam",
        false,
@@ -72,12 +67,7 @@ const std::vector<Solver>& solvers() {
        "bounds of the step",
        {{"Beta1", "beta1"}, {"Beta2", "beta2"}, {"Epsilon", "epsilon"}},
        1e-3},
-      {"Adadelta",
-       "RMSprop",
-       false,
-       "steps without a rate of their own",
-       {{"Decay", "decay"}, {"Epsilon", "epsilon"}},
-       1e-3},
+      {"Adadelta", "Adadelta", false, "", {{"Decay", "decay"}, {"Epsilon", "epsilon"}}, 1},
   };
   return all;
 }

@@ -287,6 +287,29 @@ TEST(Sdcproj, WhatIsUnknownIsListedAndKept) {
   EXPECT_EQ(toJson(result.report)["counts"]["untranslatable"], result.report.count(Kind::untranslatable));
 }
 
+// Rules that are the same here keep their name and their values, and nothing is reported of them.
+TEST(Sdcproj, RulesThatAreTheSameHereStay) {
+  const TestFolder folder("sdcproj_rules");
+  const auto optimizerOf = [&](const std::string& rule, const std::string& parameters) {
+    const std::filesystem::path file = folder.path() / (rule + ".sdcproj");
+    writeFileAtomically(file,
+                        std::string_view("[Network_Global]\n[Layer_0]\nID=1\nType=Input\nProperty_0_Name=Name\n"
+                                         "Property_0_Value=x\nProperty_1_Name=Size\nProperty_1_Value=4\n[Optimizer_0]\n"
+                                         "Optimizer_NetworkName=Main\nSolverName=" +
+                                         rule + "\n" + parameters));
+    const Imported result = importFile({.file = file});
+    EXPECT_THAT(sentences(result.report, Kind::untranslatable), testing::Not(Contains(HasSubstr(rule))));
+    return result.project.training.updates.at(0).optimizer;
+  };
+  const Json adamax = optimizerOf("Adamax",
+                                  "SolverParameterName_0=Alpha\nSolverParameter_0=0.003\n"
+                                  "SolverParameterName_1=Beta2\nSolverParameter_1=0.99\n");
+  EXPECT_EQ(adamax, Json({{"name", "Adamax"}, {"beta2", 0.99}, {"learning_rate", 0.003}}));
+  const Json adadelta = optimizerOf("Adadelta", "SolverParameterName_0=Decay\nSolverParameter_0=0.95\n");
+  EXPECT_EQ(adadelta["name"], "Adadelta");
+  EXPECT_EQ(adadelta["decay"], 0.95);
+}
+
 TEST(Importer, NothingIsOverwritten) {
   const TestFolder folder("sdcproj_out");
   const Imported result = imported("layers");

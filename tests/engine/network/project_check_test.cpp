@@ -139,6 +139,16 @@ TEST(CheckProject, AccumulationCannotExceedTheBatch) {
               ElementsAre("training.accumulate: is 16, but a batch of 8 can be split into at most 8 passes"));
 }
 
+TEST(CheckProject, StagesOfTheBatchGoTogether) {
+  Project project = example();
+  project.training.settings = {{"batch_at", {2, 5}}, {"batch_then", {128}}};
+  EXPECT_THAT(messages(checkProject(project)),
+              ElementsAre("training.batch_at: and batch_then make no stages: the batch changes at 2 epochs (batch_at), "
+                          "but to 1 values (batch_then); give one for each"));
+  project.training.settings["batch_then"] = {128, 256};
+  EXPECT_THAT(messages(checkProject(project)), testing::IsEmpty());
+}
+
 TEST(CheckProject, NetworksShareByNameAndMustAgree) {
   Project project = gan();
   project.networks[1].find("g1")->values["outputs"] = 9;
