@@ -43,8 +43,8 @@ Key mostFrequent(const std::map<Key, int>& counts) {
 
 }  // namespace
 
-Sample sampleOf(const std::vector<double>& values, Spread spread) {
-  Sample sample;
+SeedSpread seedSpreadOf(const std::vector<double>& values, Spread spread) {
+  SeedSpread sample;
   const auto count = static_cast<double>(values.size());
   for (const double each : values) sample.mean += each / count;
   sample.low = sample.high = sample.mean;

@@ -11,12 +11,12 @@ namespace loom {
 // How far the runs of a group lie apart: standard deviation (n - 1), standard error of the mean, least to largest.
 enum class Spread { deviation, error, range };
 
-struct Sample {
+struct SeedSpread {
   double mean = 0, low = 0, high = 0;  // low and high: the ends of the spread
   double spread = 0;                   // half of it, for "±"; of a range its width
 };
 // Of at least one value; one alone has no spread.
-Sample sampleOf(const std::vector<double>& values, Spread spread);
+SeedSpread seedSpreadOf(const std::vector<double>& values, Spread spread);
 
 // Why each run of a group may not be averaged with the others, in a word or two; empty = it may. "stopped", "NaN",
 // "other metric", "other length", "same seed", "running".

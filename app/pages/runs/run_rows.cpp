@@ -103,7 +103,7 @@ void RunRows::measure(Top& top) const {
       top.loss += runs[i]->loss;
       top.duration += runs[i]->duration;
     }
-    if (!best.empty()) top.best = sampleOf(best, m_spread);
+    if (!best.empty()) top.best = seedSpreadOf(best, m_spread);
     for (double* each : {&top.bestEpoch, &top.last, &top.loss, &top.duration})
       *each /= std::max(1.0, static_cast<double>(best.size()));
   }

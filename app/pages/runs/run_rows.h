@@ -74,7 +74,7 @@ class RunRows : public QAbstractProxyModel {
     std::vector<int> members;      // that the filter leaves, oldest first
     std::vector<QString> reasons;  // why not averaged, one a member
     std::vector<int> averaged;
-    Sample best;
+    SeedSpread best;
     double bestEpoch = 0, last = 0, loss = 0, duration = 0;
     QVariant sortKey;
     bool isGroup() const { return members.size() > 1; }
