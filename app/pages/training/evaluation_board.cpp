@@ -335,6 +335,7 @@ void EvaluationBoard::placeSide() {
   m_sideScroll->setVisible(!narrow);
   m_sideLine->setVisible(!narrow);
   if (narrow == isAbove) return;
+  m_side->setAbove(narrow);
   if (narrow) {
     m_left->insertWidget(0, m_sideScroll->takeWidget());
   } else {

@@ -25,7 +25,6 @@ using Rows = QList<std::pair<QString, QString>>;
 EvaluationSide::EvaluationSide(QWidget* parent) : QWidget(parent) {
   setObjectName("evaluation-side");
   auto* const column = new QVBoxLayout(this);
-  column->setContentsMargins(20, 14, 20, 16);
   column->setSpacing(8);
   m_title = makeLabel("label");
   column->addWidget(m_title);
@@ -46,7 +45,6 @@ EvaluationSide::EvaluationSide(QWidget* parent) : QWidget(parent) {
   column->addLayout(m_rows);
   m_reliability = new PlotView;
   m_reliability->setObjectName("evaluation-reliability");
-  m_reliability->setMinimumHeight(200);
   column->addSpacing(6);
   column->addWidget(m_reliability);
   m_advice = makeLabel("hint", {}, nullptr, Wrap::yes);
@@ -67,8 +65,14 @@ EvaluationSide::EvaluationSide(QWidget* parent) : QWidget(parent) {
   m_differenceWords->setObjectName("evaluation-difference");
   column->addWidget(m_differenceWords);
   column->addStretch();
+  setAbove(false);
   connect(m_against, &QComboBox::activated, this,
           [this](int index) { Q_EMIT againstChosen(m_against->itemData(index).toString()); });
+}
+
+void EvaluationSide::setAbove(bool above) {
+  layout()->setContentsMargins(above ? QMargins() : QMargins(20, 14, 20, 16));
+  m_reliability->setFixedHeight(above ? 170 : 220);
 }
 
 void EvaluationSide::fillRows(const Rows& rows, QGridLayout* into) {

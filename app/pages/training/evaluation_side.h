@@ -26,6 +26,7 @@ class EvaluationSide : public QWidget {
   // Empty words = none to say; `difference` of the run that is chosen.
   void setDifference(const std::optional<EvaluationReport::Other>& difference, const QString& words);
   PlotView& reliability() { return *m_reliability; }
+  void setAbove(bool above);  // above the matrix it is lower, and within the margins around it
 
  Q_SIGNALS:
   void againstChosen(const QString& run);  // empty = none
