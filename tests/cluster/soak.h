@@ -108,6 +108,7 @@ class Lane {
   bool await(int seconds, const std::function<bool()>& what) const;
   void train();
   bool recovers(std::int64_t before);
+  void tellEvidence() const;
   void finish();
   std::string nameOf(int run) const;
   void checkLog();

@@ -182,11 +182,24 @@ bool Lane::recovers(std::int64_t before) {
   const Ide::Seen now = seen();
   violated(fmt::format("it does not go on: {} at step {}, attempt {}: {} {}", now.state, now.step, now.attempt,
                        now.message, now.doubt));
+  tellEvidence();
+  m_lost = true;
+  return false;
+}
+
+// What a person would look at.
+void Lane::tellEvidence() const {
   for (const pid_t each : processes())
     say(fmt::format("process {} {}: {}", each, processStat(each) ? processStat(each)->state : '-',
                     commandLine(fmt::format("/proc/{}", each))));
-  m_lost = true;
-  return false;
+  const Path folder = m_place.truth(m_run).path;
+  for (const char* each : {"launch.json", "process.json", "exit", "kill", "lock"})
+    if (std::ifstream file(folder / each); file)
+      say(fmt::format("{}: {}", each, std::string(std::istreambuf_iterator<char>(file), {})));
+  if (m_place.kind != Kind::slurm) return;
+  std::FILE* const list = ::popen("squeue --states=all --format='%i %T %r %j %M' 2>&1", "r");
+  for (char line[400]; list && std::fgets(line, sizeof line, list);) say(line);
+  if (list) ::pclose(list);
 }
 
 void Lane::finish() {
