@@ -149,6 +149,8 @@ TEST(Reductions, SixteenBitsRoundEachShardAndTheSumOnce) {
       const auto results = summed(world, row("direct"), {.ranks = p, .floats = 500, .wire = wire, .shards = 2 * p});
       EXPECT_LT(distance(results[0], 2 * p), 4 * unit) << toString(wire) << p;
       EXPECT_GT(distance(results[0], 2 * p), unit / 100) << "it was not rounded";
+      for (std::size_t i = 0; i < results[0].size() && wire == Wire::bf16; ++i)
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(results[0][i]) & 0xFFFFu, 0u) << "the sum was not rounded, " << p;
       for (const auto& other : results) EXPECT_EQ(other, results[0]);
     }
   }
