@@ -64,7 +64,7 @@ ChartColumns GroupSeries::mean(const std::vector<ChartColumns>& members, Spread 
       column.bad = column.last;
       column.badX = grid.x;
     } else {
-      const Sample sample = seedSpreadOf(values, spread);
+      const SeedSpread sample = seedSpreadOf(values, spread);
       column.last = sample.mean;
       column.minimum = spread == Spread::range ? low : sample.low;
       column.maximum = spread == Spread::range ? high : sample.high;
