@@ -13,7 +13,10 @@ const QString kDiscarded = QStringLiteral(".discarded");
 }  // namespace
 
 bool Drafts::holds(const QString& path) const {
-  return QDir::cleanPath(path).startsWith(QDir::cleanPath(m_folder) + '/');
+  // A file that was opened is named by its own path, whatever links lead to it.
+  const QString own = QFileInfo(m_folder).canonicalFilePath();
+  return QDir::cleanPath(path).startsWith(QDir::cleanPath(m_folder) + '/') ||
+         (!own.isEmpty() && path.startsWith(own + '/'));
 }
 
 QList<Draft> Drafts::all() const {
