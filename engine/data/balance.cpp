@@ -40,8 +40,8 @@ std::vector<std::vector<std::int64_t>> rowsOfClasses(const Dataset& dataset, con
     float value;
     std::memcpy(&value, dataset.read(row, static_cast<std::size_t>(variable)).data(), sizeof value);
     if (value < 0 || value != std::floor(value) || value >= kMostLabels)
-      throwError(ErrorCode::badProject, "training.oversample: '{}' holds no classes: row {} (from 0) has {}", by, row,
-                 value);
+      throwError(ErrorCode::badProject, "training.oversample: '{}' holds no classes: row {} of the data has {}", by,
+                 row + 1, value);
     const auto index = static_cast<std::size_t>(value);
     if (classes.size() <= index) classes.resize(index + 1);
     classes[index].push_back(row);

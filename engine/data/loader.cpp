@@ -281,14 +281,15 @@ class BackgroundLoader : public Loader {
       auto* const integers = reinterpret_cast<std::int32_t*>(to);
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (std::fabs(values[i]) >= kMostExact)
-          throwError(ErrorCode::badData,
-                     "row {} (from 0), column {}: the value is {:.0f}; labels and indices are held in f32, which tells "
-                     "whole numbers apart below {:.0f} only: number the classes from 0 on",
-                     row, column.wanted.variable, values[i], kMostExact);
+          throwError(
+              ErrorCode::badData,
+              "row {} of the data, column {}: the value is {:.0f}; labels and indices are held in f32, which tells "
+              "whole numbers apart below {:.0f} only: number the classes from 0 on",
+              row + 1, column.wanted.variable, values[i], kMostExact);
         if (values[i] != std::floor(values[i]))
           throwError(ErrorCode::badData,
-                     "row {} (from 0), column {}: the value is {}, but a whole number is needed as a label or index",
-                     row, column.wanted.variable, values[i]);
+                     "row {} of the data, column {}: the value is {}, but a whole number is needed as a label or index",
+                     row + 1, column.wanted.variable, values[i]);
         integers[i] = static_cast<std::int32_t>(values[i]);
       }
     }

@@ -68,7 +68,7 @@ void checkLabels(const Network& flat, const OpenedDataset& dataset) {
     throwError(ErrorCode::badData, "{}; {} stands in {}, column {}: correct it, or give the network more classes",
                found->message, classes - 1,
                line > 0 ? fmt::format("{} line {}", dataset.csv.filename().string(), line)
-                        : fmt::format("row {} of {} (from 0)", row, dataset.csv.filename().string()),
+                        : fmt::format("row {} of the data in {}", row + 1, dataset.csv.filename().string()),
                name);
   }
 }

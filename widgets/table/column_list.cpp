@@ -144,7 +144,7 @@ class ColumnListDelegate : public QStyledItemDelegate {
                           const Theme& theme) {
     const QRectF bars(places.values.left(), places.values.center().y() - kBarsHeight / 2, places.values.width(),
                       kBarsHeight);
-    const bool classes = column.type == ColumnType::classes || (column.histogram.empty() && !column.words.empty());
+    const bool classes = column.type == ColumnType::classes;
     if (classes)
       paintShares(painter, bars.adjusted(0, 4, 0, -3), column, theme);
     else if (column.low < column.high)

@@ -11,7 +11,7 @@ namespace loom {
 
 QString columnValue(const ColumnFacts& column, double value) {
   if (column.type != ColumnType::date) return formatShort(value);
-  return QDateTime::fromSecsSinceEpoch(static_cast<qint64>(value), Qt::UTC).toString(QStringLiteral("yy-MM-dd"));
+  return QDateTime::fromSecsSinceEpoch(static_cast<qint64>(value), Qt::UTC).toString(QStringLiteral("yyyy-MM"));
 }
 
 QString shownName(const ColumnFacts& column) {

@@ -71,7 +71,7 @@ class AllFindings {
   std::vector<DataFinding> run() {
     if (m_request.facts)
       for (const TableFinding& each : tableFindings(*m_request.facts, m_request.context)) addOfTable(each);
-    for (const Fault& each : m_request.partFaults) addFaults({each});
+    for (const Fault& each : m_request.partFaults) addFaults({each}, 1);
     if (m_request.report) addReport(*m_request.report);
     const bool broken = std::any_of(m_found.begin(), m_found.end(),
                                     [](const DataFinding& each) { return each.shown.kind == Kind::error; });
@@ -156,14 +156,21 @@ class AllFindings {
       if (isOfRows(fault.kind) && !m_skipped.contains(fault.line) && !isMended(fault))
         groups[{fault.kind, fault.severity, fault.column + (fault.line > 1 ? std::string() : "\n" + fault.found)}]
             .push_back(fault);
-    for (const auto& [key, faults] : groups) addFaults(faults);
+    for (const auto& [key, faults] : groups) {
+      // Of very many not all are listed; where they are all of one group, they are counted nevertheless.
+      const FaultKind kind = std::get<0>(key);
+      const auto alone = std::count_if(groups.begin(), groups.end(),
+                                       [kind](const auto& each) { return std::get<0>(each.first) == kind; }) == 1;
+      const bool cut = faults.size() >= CheckOptions().listed;
+      addFaults(faults, alone && cut ? report.count(kind) : static_cast<std::int64_t>(faults.size()));
+    }
   }
 
   // Of one kind, column and severity.
-  void addFaults(const std::vector<Fault>& faults) {
+  void addFaults(const std::vector<Fault>& faults, std::int64_t all) {
     const Fault& first = faults.front();
     const QString column = q(nameOf(first.column));
-    const auto count = static_cast<qint64>(faults.size());
+    const auto count = static_cast<qint64>(all);
     const bool rows = first.line > 1;
     ShownFinding shown{.kind = kindOf(first.severity),
                        .title = {},
@@ -224,8 +231,9 @@ class AllFindings {
     } else if (rows && skippable) {
       Json lines = Json::array();
       for (const Fault& each : faults) lines.push_back(each.line);
-      remedies.push_back({.label = count == 1 ? DataFindings::tr("Skip the row").toStdString()
-                                              : DataFindings::tr("Skip %L1 rows").arg(count).toStdString(),
+      remedies.push_back({.label = faults.size() == 1
+                                       ? DataFindings::tr("Skip the row").toStdString()
+                                       : DataFindings::tr("Skip %L1 rows").arg(faults.size()).toStdString(),
                           .steps = {{{"step", "SkipRows"}, {"lines", lines}}}});
     }
     if (remedies.empty() && !first.remedy.empty()) {

@@ -77,7 +77,7 @@ void DataPage::connectParts() {
   connect(m_session, &DatasetSession::checked, this, [this] { refreshAll(); });
   connect(m_session, &DatasetSession::progressed, this, [this] { showState(); });
   connect(m_session, &DatasetSession::opened, this, [this] {
-    m_preparation->setSample(m_session->dataset(), std::max(0, m_samples->currentRow()));
+    m_preparation->setSample(m_session->dataset(), std::max(0, m_model->sampleOf(m_samples->currentRow())));
     refreshFindings();
     showState();
   });
@@ -102,11 +102,9 @@ void DataPage::connectParts() {
     if (!finding.column.isEmpty()) chooseColumn(finding.column.toStdString());
   });
   connect(m_samples, &SamplesView::rowChosen, this, [this](int row) {
-    if (const auto dataset = m_session->dataset(); dataset && row < dataset->size())
-      m_preparation->setSample(dataset, row);
-    if (const std::int64_t line = m_model->lineOf(row); line > 0)
-      Q_EMIT statusChanged(
-          QStringLiteral("Line %L1, %2").arg(line).arg(counted(m_model->rowCount(), QStringLiteral("rows"))));
+    if (const auto dataset = m_session->dataset(); dataset && m_model->sampleOf(row) < dataset->size())
+      m_preparation->setSample(dataset, m_model->sampleOf(row));
+    showRange();
   });
   connect(m_samples, &SamplesView::columnChosen, this,
           [this](int column) { chooseColumn(m_model->columnName(column)); });

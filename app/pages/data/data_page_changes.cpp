@@ -1,5 +1,6 @@
 // What the Data page changes in the project: steps of preparation, what a column is for, a validation set split off, a
 // CSV copied into the project's folder. Each is one undo step; no file of a person's is touched.
+#include <QApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileDialog>
@@ -14,6 +15,7 @@
 #include "app/pages/data/known_columns.h"
 #include "app/pages/data/preparation_panel.h"
 #include "app/pages/data/prepare_measure.h"
+#include "app/pages/data/samples_view.h"
 #include "app/pages/data/split_card.h"
 #include "app/pages/data/step_edits.h"
 #include "engine/network/flatten.h"
@@ -302,6 +304,7 @@ void DataPage::copyIntoProject() {
                        return column.type == ColumnType::picture || column.type == ColumnType::sound ||
                               column.type == ColumnType::matrix;
                      });
+  if (m_copyBar->isAncestorOf(QApplication::focusWidget())) m_samples->currentWidget()->setFocus();
   m_copyBar->hide();
   if (files) {
     m_error->setText(tr("%1 names files beside it, which a copy would not find: move the folder as a whole into the "

@@ -291,6 +291,9 @@ void DataPage::showState() {
                      .arg(file, counted(m_model->rowCount(), tr("rows")),
                           counted(static_cast<qint64>(facts->columns.size()), tr("columns")),
                           formatBytes(static_cast<double>(facts->bytesTotal)));
+  if (const auto dataset = m_session->dataset();
+      dataset && m_session->state() == DatasetSession::State::ready && dataset->size() != m_model->rowCount())
+    read += tr(", %1 used").arg(counted(dataset->size(), tr("rows")));
   if (facts->whole) read += tr(", read in %1").arg(formatDuration(facts->seconds));
   m_path->setText(read);
   m_format->setText(QString::fromStdString(facts->format.text()));
@@ -321,6 +324,10 @@ void DataPage::showRange() {
   const int first = m_samples->firstRow(), rows = m_model->rowCount();
   const std::int64_t line = rows > 0 ? m_model->lineOf(first) : 0;
   m_rowCount->setText(line > 0 ? tr("from line %L1").arg(line) : QString());
+  const int row = m_samples->currentRow();
+  const std::int64_t chosen = row >= 0 && row < rows ? m_model->lineOf(row) : 0;
+  const QString all = counted(rows, tr("rows"));
+  Q_EMIT statusChanged(chosen > 0 ? tr("Line %L1, %2").arg(chosen).arg(all) : all);
 }
 
 void DataPage::chooseColumn(const std::string& column) {

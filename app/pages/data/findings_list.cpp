@@ -1,6 +1,5 @@
 #include "app/pages/data/findings_list.h"
 
-#include <QHBoxLayout>
 #include <QMenu>
 #include <QPainter>
 #include <QScrollBar>
@@ -8,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "widgets/controls/button.h"
+#include "widgets/controls/flow_layout.h"
 #include "widgets/controls/focus_keeper.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -18,8 +18,12 @@ namespace {
 constexpr int kRowPadding = 12, kText = 38, kActionsGap = 10;
 constexpr int kMostWithActions = 300;  // further ones are listed; when these are mended they follow
 
-int actionsHeight(const QWidget* of) {
-  return Theme::of(of).size(Size::button) + kActionsGap;
+// The buttons of a finding stand in lines: as many as they need.
+int actionsHeight(const QAbstractItemView* view, const QModelIndex& index) {
+  const QWidget* const place = view->indexWidget(index);
+  const QWidget* const line = place ? place->findChild<QWidget*>(QStringLiteral("finding-actions")) : nullptr;
+  if (!line) return 0;
+  return line->layout()->heightForWidth(view->viewport()->width() - kText - kRowPadding) + kActionsGap;
 }
 
 class FindingDelegate : public QStyledItemDelegate {
@@ -28,7 +32,7 @@ class FindingDelegate : public QStyledItemDelegate {
 
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const override {
     const int width = m_view->viewport()->width();
-    return {width, layout(index, width, nullptr) + (m_view->indexWidget(index) ? actionsHeight(m_view) : 0)};
+    return {width, layout(index, width, nullptr) + actionsHeight(m_view, index)};
   }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -80,7 +84,8 @@ class FindingDelegate : public QStyledItemDelegate {
     paragraph(index.data(Qt::DisplayRole).toString(),
               fine ? theme.font(FontRole::label) : Theme::withWeight(theme.font(FontRole::body), 600),
               fine ? Colour::text2 : Colour::text, placeWidth);
-    paragraph(index.data(FindingsModel::detail).toString(), theme.font(FontRole::label), Colour::text2, 0);
+    paragraph(index.data(FindingsModel::detail).toString(), Theme::withWeight(theme.font(FontRole::label), 400),
+              Colour::text2, 0);
     return y + padding - 4;
   }
 
@@ -140,12 +145,12 @@ QWidget* FindingsList::actionsOf(int row) {
   auto* column = new QVBoxLayout(place);
   column->setContentsMargins(kText, 0, kRowPadding, kRowPadding);
   column->addStretch();
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(8);
+  auto* line = new QWidget;
+  line->setObjectName("finding-actions");
+  auto* buttons = new FlowLayout(line, 8);
   for (std::size_t i = 0; i < std::min<std::size_t>(actions.size(), 2); ++i) {
     auto* button = new Button(actions[i].text, ButtonKind::outlined);
     if (i == 0) setStyleProperty(button, "remedy", true);
-    button->setShrinks(true);
     // Queued: it may replace this very list.
     connect(button, &QPushButton::clicked, this, actions[i].act, Qt::QueuedConnection);
     buttons->addWidget(button);
@@ -159,8 +164,10 @@ QWidget* FindingsList::actionsOf(int row) {
             [more, menu] { menu->popup(more->mapToGlobal(QPoint(0, more->height()))); });
     buttons->addWidget(more);
   }
-  buttons->addStretch();
-  column->addLayout(buttons);
+  QSizePolicy flows(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  flows.setHeightForWidth(true);
+  line->setSizePolicy(flows);
+  column->addWidget(line);
   return place;
 }
 

@@ -89,6 +89,7 @@ PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
   m_formPlace = scroll;
   m_formPlace->setMinimumWidth(320);
   m_formPlace->setMaximumWidth(516);
+  m_formPlace->hide();
   m_preview = new PreparationPreview;
   m_change = new ColumnChange;
   m_previews = new QStackedWidget;

@@ -127,6 +127,16 @@ bool SamplesModel::isNumber(int column) const {
   return facts.type == ColumnType::number || (facts.type == ColumnType::classes && !facts.histogram.empty());
 }
 
+int SamplesModel::widthOfWords(int column, const QFontMetrics& metrics) const {
+  const ColumnFacts& facts = this->column(column);
+  if (facts.type == ColumnType::date) return metrics.horizontalAdvance(QStringLiteral("2024-12-31"));
+  if (facts.words.empty() || facts.type != ColumnType::classes) return 160;
+  int width = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(facts.words.size(), 20); ++i)
+    width = std::max(width, metrics.horizontalAdvance(QString::fromStdString(facts.words[i].word)));
+  return width;
+}
+
 int SamplesModel::columnOf(const std::string& name) const {
   for (std::size_t c = 0; m_shown.facts && c < m_shown.facts->columns.size(); ++c)
     if (m_shown.facts->columns[c].name == name) return 1 + static_cast<int>(c);
@@ -180,6 +190,11 @@ std::int64_t SamplesModel::lineOf(int row) const {
   const int at = row % kBlock;
   if (!cellsOf(row)) return 0;
   return m_blocks.object(row / kBlock)->lines[static_cast<std::size_t>(at)];
+}
+
+int SamplesModel::sampleOf(int row) const {
+  if (m_shown.rows || row < 0) return row;
+  return row - static_cast<int>(std::distance(m_skippedLines.begin(), m_skippedLines.lower_bound(lineOf(row))));
 }
 
 TableSample SamplesModel::rowsAt(int first, int count) const {

@@ -4,6 +4,7 @@
 // window's thread; a cell that is not there yet says kNotYet, and dataChanged() follows when it is.
 #include <QAbstractTableModel>
 #include <QCache>
+#include <QFontMetrics>
 #include <QImage>
 #include <QSet>
 #include <QStringList>
@@ -54,7 +55,8 @@ class SamplesModel : public QAbstractTableModel {
 
   bool isPicture(int column) const;
   bool isNumber(int column) const;
-  int columnOf(const std::string& name) const;  // -1 = there is none
+  int widthOfWords(int column, const QFontMetrics& metrics) const;  // of what mostly stands there
+  int columnOf(const std::string& name) const;                      // -1 = there is none
   std::string columnName(int column) const;
   // The model's row of a row of the file, the nearest one behind it where that is not shown; -1 behind all.
   int rowOfFile(std::int64_t row) const;
@@ -62,6 +64,7 @@ class SamplesModel : public QAbstractTableModel {
   int rowOfLine(std::int64_t line) const;
   std::int64_t fileRow(int row) const;
   std::int64_t lineOf(int row) const;  // 0 = not read yet
+  int sampleOf(int row) const;         // of the dataset that is made of the rows: those that are left out do not count
   bool isGrown() const { return m_shown.facts && m_shown.facts->whole; }
   // The rows as they are written, as far as they are read.
   TableSample rowsAt(int first, int count) const;

@@ -223,6 +223,7 @@ void SamplesView::arrange() {
   const bool pictures = hasPictures();
   m_table->verticalHeader()->setDefaultSectionSize(pictures ? std::max(theme.size(Size::tableRow), m_pictureSize + 8)
                                                             : theme.size(Size::tableRow));
+  m_table->horizontalHeader()->setFixedHeight(theme.size(Size::tableHead));
   // Figures grow with the text.
   const QFontMetrics figures(theme.numberFont(FontRole::body));
   const int lines = figures.horizontalAdvance(QStringLiteral("0,000,000")) + 12,
@@ -231,7 +232,9 @@ void SamplesView::arrange() {
   // Columns share the room that there is; a wide table gives each what a number needs and scrolls.
   const int columns = m_model->columnCount() - 1, room = m_table->viewport()->width() - lines;
   for (int column = 1; column <= columns; ++column) {
-    const int least = m_model->isPicture(column) ? m_pictureSize + 120 : m_model->isNumber(column) ? figure : 120;
+    const int least = m_model->isPicture(column)  ? m_pictureSize + 120
+                      : m_model->isNumber(column) ? figure
+                                                  : std::clamp(m_model->widthOfWords(column, figures) + 24, 60, 200);
     const int name = QFontMetrics(theme.font(FontRole::label))
                          .horizontalAdvance(m_model->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString()) +
                      24;

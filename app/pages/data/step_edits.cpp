@@ -24,8 +24,11 @@ std::vector<std::string> textsOf(const Json& step, const char* key = "variable")
   return texts;
 }
 
+constexpr int kOfSamples = 100;  // steps on samples come behind those on columns
+
 int rankOf(const Json& step) {
   const std::string id = idOf(step);
+  if (id.empty()) return kOfSamples;
   const char* const ranks[][3] = {{"SkipRows", "", ""},
                                   {"LeaveOut", "", ""},
                                   {"Fill", "", ""},
@@ -37,7 +40,7 @@ int rankOf(const Json& step) {
   for (int rank = 0; rank < static_cast<int>(std::size(ranks)); ++rank)
     for (const char* each : ranks[rank])
       if (id == each) return rank;
-  return 100;  // steps on samples
+  return kOfSamples;
 }
 
 // The place of a step on samples: what computes pixels comes before the first one that changes values.

@@ -172,7 +172,7 @@ TEST(Loader, RefusesIndicesThatF32CannotTellApart) {
   const auto loader = makeLoader(dataset, options);
   EXPECT_EQ(reinterpret_cast<const std::int32_t*>(loader->next().columns[0].data())[0], 16777215);
   EXPECT_THAT(messageOf([&] { loader->next(); }),
-              AllOf(HasSubstr("row 1 (from 0), column y"), HasSubstr("below 16777216")));
+              AllOf(HasSubstr("row 2 of the data, column y"), HasSubstr("below 16777216")));
 }
 
 TEST(Loader, CarriesWhatABackgroundThreadMet) {
@@ -206,7 +206,7 @@ TEST(Loader, TellsWhatDoesNotFitTheNetwork) {
   options.columns = {{"y", {1}, DataType::i32}};
   const auto loader = makeLoader(openDataset(folder.write("t.csv", "y\n2.5\n")), options);
   EXPECT_THAT(messageOf([&] { loader->next(); }),
-              HasSubstr("row 0 (from 0), column y: the value is 2.5, but a whole number is needed"));
+              HasSubstr("row 1 of the data, column y: the value is 2.5, but a whole number is needed"));
 }
 
 TEST(Loader, GivesBytesAsTheyAreStored) {
