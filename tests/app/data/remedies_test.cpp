@@ -1,5 +1,5 @@
-// A stranger's own data at the Data page, by mouse and keys: what the doctor offers, what columns are used for, and two
-// journeys to a prediction. Every remedy is a step of the project; no file of a person's is touched. Pictures are
+// A stranger's own data at the Data page, by mouse and keys: what the doctor offers, what columns are used for, and a
+// journey to a prediction. Every remedy is a step of the project; no file of a person's is touched. Pictures are
 // written where GRADLOOM_PICTURES names a folder.
 #include <QLabel>
 #include <QListView>
@@ -79,19 +79,6 @@ class RemediesTest : public QObject {
     view.scrollTo(at);
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(at).center());
     QTRY_COMPARE(columns().chosen(), std::string(name));
-  }
-  // What it mends may be known only in a moment, and the button is another then.
-  void mend(const char* name, const char* text) {
-    QPushButton* found = nullptr;
-    const auto look = [&] {
-      found = nullptr;
-      for (QPushButton* each : only<FeedsBar>().findChildren<QPushButton*>(name))
-        if (each->isVisible() && each->text().startsWith(text)) found = each;
-      return m_open->window().settled() && found;
-    };
-    QTRY_VERIFY2(look(), text);
-    QTest::mouseClick(found, Qt::LeftButton);
-    QCoreApplication::processEvents();
   }
   void setRole(const char* column, int role) {
     chooseColumn(column);
@@ -187,8 +174,8 @@ class RemediesTest : public QObject {
     m_open.reset();
   }
 
-  // From a CSV of anywhere to the price of a house that the table does not have.
-  void aTableWithDatesWordsAndHolesPredictsAPrice() {
+  // From a CSV of anywhere to numbers and a target.
+  void aTableWithDatesWordsAndHolesIsMadeReadyByClicks() {
     const QString csv = m_open->write("downloads/houses.csv", houses());
     m_open->drop({csv});
     m_open->click("copy-into-project");
@@ -238,20 +225,6 @@ class RemediesTest : public QObject {
     setRole("price", 0);
     setRole("price", 1);  // now there is an Input to take it
     QTRY_COMPARE(m_open->project().networks[0].find("y")->values.value("variable", ""), std::string("price"));
-    mend("mend-x", "Feed it with 6 columns");  // all that are free
-    QTRY_COMPARE(steps().back().at("step"), Json("Join"));
-    QCOMPARE(steps().back().at("variable"), Json::array({"sold", "town", "state", "area", "rooms", "humidity"}));
-    mend("mend-x", "Make it 15");
-    // Year, two circles, three towns, four states, three numbers.
-    QTRY_COMPARE(m_open->project().networks[0].find("x")->values.at("shape"), Json::array({15}));
-    QTRY_VERIFY(only<FeedsBar>().feeds().at(0).fault.isEmpty() && only<FeedsBar>().feeds().at(1).fault.isEmpty());
-    picture("data-houses-fed");
-    train();
-    const Predictions& answer = predict(
-        m_open->write("new.csv", "rooms,sold,area,state,town,humidity,note\n3,2025-02-03,9000,old,Ulm,,first\n"));
-    QCOMPARE(answer.kept.size(), std::size_t{1});
-    QVERIFY(std::isfinite(answer.kept[0].outputs.at(0).values.at(0)));
-    QCOMPARE(QString::fromStdString(answer.outputs[0].target), QString("price"));
     // The person's file is as it was, and alone.
     QCOMPARE(content(csv), houses());
     QCOMPARE(QDir(m_open->path("downloads")).entryList(QDir::Files), QStringList{"houses.csv"});
