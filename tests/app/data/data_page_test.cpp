@@ -20,6 +20,7 @@
 #include "app/pages/data/preparation_preview.h"
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
+#include "app/pages/data/step_edits.h"
 #include "tests/app/opened_window.h"
 #include "tests/widgets/window_hand.h"
 #include "widgets/controls/button.h"
@@ -391,6 +392,32 @@ class DataPageTest : public QObject {
     QTRY_VERIFY(error->isVisible());
     QVERIFY2(error->text().contains("a pair"), qPrintable(error->text()));
     QVERIFY(m_open->project().datasets.empty());
+  }
+
+  void stepsComeToStandWhereTheyBelong() {
+    const auto on = [](const char* step, const char* column) {
+      return Json{{"step", step}, {"variable", Json::array({column})}};
+    };
+    std::vector<Json> steps = {{{"step", "Scale"}}};
+    for (const Json& each :
+         {Json{{"step", "Join"}, {"variable", {"a", "b"}}, {"into", "v"}}, on("Standardise", "a"), on("Encode", "b"),
+          on("Fill", "a"), Json{{"step", "SkipRows"}, {"lines", {7}}}, on("Fill", "c"), on("LeaveOut", "d"),
+          Json{{"step", "SkipRows"}, {"lines", {3}}, {"faulty", true}}, Json{{"step", "Resize"}, {"size", {8, 8}}}})
+      steps = withSteps(steps, {each});
+    std::string order;
+    for (const Json& each : steps) order += each.at("step").get<std::string>() + " ";
+    QCOMPARE(order, std::string("SkipRows LeaveOut Fill Encode Standardise Join Resize Scale "));
+    QCOMPARE(steps[0], (Json{{"step", "SkipRows"}, {"lines", {3, 7}}, {"faulty", true}}));
+    QCOMPARE(steps[2].at("variable"), Json::array({"a", "c"}));
+    QCOMPARE(joinOf(steps, "b"), std::string("v"));
+    // What is left out is out of all that means it; a step that then means nothing goes.
+    const std::vector<Json> without = withoutColumn(steps, "b");
+    QVERIFY(isLeftOut(without, "b") && joinOf(without, "b").empty() && joinOf(without, "a") == "v");
+    QVERIFY(std::none_of(without.begin(), without.end(), [](const Json& each) { return each.at("step") == "Encode"; }));
+    QVERIFY(!isLeftOut(withColumn(without, "b"), "b"));
+    const std::vector<Json> renamed = renamedColumn(renamedColumn(steps, "a", "height"), "a", "width");
+    QCOMPARE(nameAfter(renamed, "a"), std::string("width"));
+    QCOMPARE(renamedColumn(renamed, "a", "a"), steps);
   }
 
   void aSetIsRemovedByAClick() {
