@@ -36,18 +36,19 @@ QLayoutItem* FlowLayout::takeAt(int index) {
 }
 
 int FlowLayout::heightForWidth(int width) const {
-  return arrange(QRect(0, 0, width, 0), false);
+  const QMargins margins = contentsMargins();
+  return arrange(QRect(0, 0, width - margins.left() - margins.right(), 0), false) + margins.top() + margins.bottom();
 }
 
 void FlowLayout::setGeometry(const QRect& rect) {
   QLayout::setGeometry(rect);
-  arrange(rect, true);
+  arrange(rect.marginsRemoved(contentsMargins()), true);
 }
 
 QSize FlowLayout::minimumSize() const {
   QSize size;
   for (const QLayoutItem* item : m_items) size = size.expandedTo(item->minimumSize());
-  return size;
+  return size.grownBy(contentsMargins());
 }
 
 int FlowLayout::arrange(const QRect& rect, bool place) const {

@@ -68,8 +68,9 @@ void Popover::openHere(QPoint corner) {
   move(stays() ? parentWidget()->mapFromGlobal(corner) : corner);
   show();
   raise();
+  // The part that a card names, else its first one.
   setFocus(Qt::PopupFocusReason);
-  focusNextPrevChild(true);
+  if (!focusProxy()) focusNextPrevChild(true);
 }
 
 void Popover::openOver(QWidget* window) {

@@ -110,7 +110,7 @@ std::vector<Json> withSteps(std::vector<Json> prepare, const std::vector<Json>& 
       --at;
     } else {
       const int rank = rankOf(step);
-      at = rank == 100
+      at = rank == kOfSamples
                ? samplePlace(prepare, step)
                : static_cast<std::size_t>(std::find_if(prepare.begin(), prepare.end(),
                                                        [rank](const Json& each) { return rankOf(each) > rank; }) -

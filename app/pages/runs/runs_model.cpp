@@ -56,7 +56,8 @@ void RunsModel::takeSettings(Item& item, const RunRecord& run) const {
   item.settings = namedSettings(item.given, item.record.settings);
   QCryptographicHash all(QCryptographicHash::Sha1);
   for (const NamedValue& each : item.settings)
-    if (!isSeedSetting(QString::fromStdString(each.name))) all.addData(QByteArray::fromStdString(each.name + '=' + each.text + '\n'));
+    if (!isSeedSetting(QString::fromStdString(each.name)))
+      all.addData(QByteArray::fromStdString(each.name + '=' + each.text + '\n'));
   item.settingsKey = item.settings.empty() ? QByteArray() : all.result();
 }
 

@@ -202,9 +202,9 @@ void RunsPage::setDiffering(const std::vector<RunRows::Drawn>& drawn) {
       shown.push_back({&each, &m_model->run(row)});
   QStringList keys;
   for (const QString& key : m_model->differing())
-    if (keys.size() < kMostAxes && !(m_rows->isGrouped() && isSeedSetting(key)) && std::any_of(shown.begin(), shown.end(), [&](const Shown& each) {
-          return valueOf(*each.run, key) != valueOf(*shown.front().run, key);
-        }))
+    if (keys.size() < kMostAxes && !(m_rows->isGrouped() && isSeedSetting(key)) &&
+        std::any_of(shown.begin(), shown.end(),
+                    [&](const Shown& each) { return valueOf(*each.run, key) != valueOf(*shown.front().run, key); }))
       keys << key;
   std::vector<QString> axes;
   std::vector<ParallelLine> lines;

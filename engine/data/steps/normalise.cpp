@@ -35,7 +35,7 @@ const PrepareStep& defineNormaliseStep() {
            .label = "Normalise",
            .category = "values",
            .icon = "normalise",
-           .aliases = {"Normalize", "Standardise", "Standardize"},
+           .aliases = {"Normalize"},
            .summary = "Brings values to mean 0 and deviation 1",
            .help =
                "y = (x − mean) / deviation, with one number for all or one a channel (an image's channels, a table's "

@@ -406,7 +406,7 @@ class DataPageTest : public QObject {
       steps = withSteps(steps, {each});
     std::string order;
     for (const Json& each : steps) order += each.at("step").get<std::string>() + " ";
-    QCOMPARE(order, std::string("SkipRows LeaveOut Fill Encode Standardise Join Resize Scale "));
+    QVERIFY2(order == "SkipRows LeaveOut Fill Encode Standardise Join Resize Scale ", order.c_str());
     QCOMPARE(steps[0], (Json{{"step", "SkipRows"}, {"lines", {3, 7}}, {"faulty", true}}));
     QCOMPARE(steps[2].at("variable"), Json::array({"a", "c"}));
     QCOMPARE(joinOf(steps, "b"), std::string("v"));

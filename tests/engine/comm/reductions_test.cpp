@@ -1,5 +1,5 @@
 // Ways to add gradients up, on ranks that are threads: sums and bits, and what they send against their formulas and
-// against the table of topologies in shared/reference/large_batch.md (a14).
+// against the closed forms of messages, steps and bytes of each topology.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

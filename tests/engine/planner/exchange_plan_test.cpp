@@ -48,7 +48,7 @@ TEST(ExchangePlan, ADeterministicRunSendsOneMessage) {
   EXPECT_EQ(plans[0].buckets.size(), 1U);
 }
 
-// The check of shared/reference/large_batch.md (f8): ResNet-50 in 16 bits, 51,114,064 bytes.
+// ResNet-50 in 16 bits, 51,114,064 bytes.
 TEST(ExchangePlan, PredictsWhatDelayAndBandwidthMake) {
   const auto milliseconds = [&](const char* name, int ranks, int perHost, const Links& links) {
     const ReductionShape shape{.ranks = ranks, .floats = 51114064 / 4, .perHost = perHost, .links = links};
