@@ -14,7 +14,7 @@ LOOM_VECTORISED void descend(const StillRule::Constants<float>& c, const UpdateR
 
 static std::vector<Field> stillFields() {
   return {learningRateField(26.1, {0.05, 100}),
-          {.key = "lamb_rate",
+          {.key = "lamb_learning_rate",
            .label = "LAMB's rate",
            .help = "LAMB's own learning rate while it takes part. Neither schedule nor warm-up changes it.",
            .type = FieldType::real,
@@ -59,7 +59,7 @@ const OptimizerDefinition& defineSTiLLOptimizer() {
                 .summary = "LAMB while training is young, LARS from then on: for batches of 64 thousand and more.",
                 .help = "a = min(1, epoch / transition)\n"
                         "w ← w − (1 − a) · ΔLAMB − a · ΔLARS, both fed with every gradient and with a state of their "
-                        "own; LAMB at lamb_rate, LARS at the learning rate with schedule and warm-up\n"
+                        "own; LAMB at lamb_learning_rate, LARS at the learning rate with schedule and warm-up\n"
                         "It pays where LARS alone fails in its first epochs and LAMB generalises less in the end. It "
                         "keeps three numbers a weight for the whole run. The trust ratios that the run tells are "
                         "LAMB's until the transition ends, then LARS's.\n"
@@ -83,7 +83,7 @@ const OptimizerDefinition& defineSTiLLOptimizer() {
                                                 .epsilon = epsilon,
                                                 .clips = false,
                                                 .place = RatePlace::inside},
-                                       .lambRate = values.real("lamb_rate"),
+                                       .lambRate = values.real("lamb_learning_rate"),
                                        .epochs = values.real("transition")},
                              {"m", "v", "momentum"}, unscaledOf(values));
       }};

@@ -101,7 +101,7 @@ __device__ __forceinline__ UpdateScalars scalarsOf(const UpdateArguments& a, con
 // One block: whether anything is changed, the scale of the gradients, and each tensor's constants. The host may begin
 // updates before it learns that one was refused: those behind it change nothing until its number comes again.
 template <class Rule>
-__global__ void __launch_bounds__(kUpdateThreads) prepareUpdate(UpdateArguments a) {
+__global__ void __launch_bounds__(kUpdateThreads, 4) prepareUpdate(UpdateArguments a) {
   const std::int64_t refused = a.state->refused;
   double sum = 0;
   for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) sum += a.squares[t];

@@ -115,6 +115,7 @@ TEST(CpuAllocation, anOptimizersStepAllocatesNothing) {
         builder.scalar(kClipNormScalar),     builder.add("gradient_squares", {builder.gradient(weight)}),
         builder.parameter(weight),           builder.gradient(weight)};
     for (const std::string& slot : rule->slots()) inputs.push_back(builder.slot(weight, slot));
+    if (rule->followsEpochs()) inputs.push_back(builder.scalar(kStepScalar));
     builder.add("update", inputs, updateAttributes(*definition, values, {0.1}, {1}));
     EXPECT_EQ(countSteps(builder.take(), 3).blocks, 0) << definition->entry.id;
   }

@@ -49,7 +49,7 @@ std::vector<OpCase> updateCases() {
   const auto add = [&](const char* name, const char* rule, const Json& given) {
     all.push_back(updateCase(name, *findOptimizer(rule), given, squares(tensors, 0.1, 0.2), clipNorm()));
   };
-  add("update_still_half", "STiLL", {{"transition", 3.0}, {"lamb_rate", 0.05}, {"learning_rate", 2.0}});
+  add("update_still_half", "STiLL", {{"transition", 3.0}, {"lamb_learning_rate", 0.05}, {"learning_rate", 2.0}});
   add("update_still_lars", "STiLL", {{"transition", 1.0}});
   add("update_warmup_half", "RMSpropWarmup", {{"center", 1.0}, {"period", 2.0}});
   add("update_warmup_literal", "RMSpropWarmup", {{"center", 1.0}, {"period", 8.0}, {"literal", true}});

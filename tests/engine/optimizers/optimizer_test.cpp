@@ -152,7 +152,7 @@ void addLaterOnes(std::map<std::string, std::vector<Case>>& all) {
                   }}};
   // A tensor whose sums nobody gave: both ratios are 1. Six of ten epochs of the way are left.
   all["STiLL"] = {{{{"transition", 10.0},
-                    {"lamb_rate", 0.03},
+                    {"lamb_learning_rate", 0.03},
                     {"momentum", 0.7},
                     {"beta1", 0.6},
                     {"beta2", 0.75},

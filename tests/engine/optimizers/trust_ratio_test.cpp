@@ -158,7 +158,7 @@ TEST(Lamb, LeavesUndecayedTensorsWithoutARatioWhereAsked) {
   EXPECT_NEAR(Pair("LAMB", fused, {3, 4}, {0.1f, -0.2f}).step(0.01f, 0.01f), 1.120002685, 3e-5);
 }
 
-const Json kStill = {{"transition", 4.0}, {"lamb_rate", 0.01}, {"momentum", 0.9}};
+const Json kStill = {{"transition", 4.0}, {"lamb_learning_rate", 0.01}, {"momentum", 0.9}};
 
 // At first it is LAMB, from the end of the transition on LARS; both have followed every gradient from the beginning.
 TEST(Still, IsLambAtFirstAndLarsInTheEnd) {
