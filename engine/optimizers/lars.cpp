@@ -34,7 +34,7 @@ const OptimizerDefinition& defineLARSOptimizer() {
                "tensors is too high for some and too low for others. timm keeps the learning rate outside of the "
                "buffer.",
            .fields =
-               {learningRateField(1, {1e-3, 100}),
+               {learningRateField(1, {5e-3, 100}),
                 shareField("momentum", "Momentum", "The share of the buffer that is kept from step to step.", 0.9),
                 {.key = "variant",
                  .label = "Variant",
