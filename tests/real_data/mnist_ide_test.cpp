@@ -198,9 +198,6 @@ void MnistIdeTest::lenetDrawnFedAndTrainedByClicks() {
   QTRY_VERIFY2(problems.empty(), problems.empty() ? "" : problems.front().message.c_str());
 
   clickOn("train");
-  auto* name = m_window->findChild<QLineEdit*>("project-name");  // asked before the first run
-  QVERIFY(name);
-  QTest::keyClick(name, Qt::Key_Return);
   QCOMPARE(m_window->currentPage(), QString("training"));
   auto& training = *static_cast<TrainingPage*>(m_window->page("training"));
   const auto run = [this]() -> const RunRecord& { return *m_workspace->store().find(m_workspace->currentRun()); };
