@@ -22,6 +22,7 @@ struct GifSource {
 int readGifBytes(GifFileType* gif, GifByteType* to, int count) {
   auto& source = *static_cast<GifSource*>(gif->UserData);
   const std::size_t size = std::min(static_cast<std::size_t>(std::max(count, 0)), source.bytes.size() - source.at);
+  if (size == 0) return 0;
   std::memcpy(to, source.bytes.data() + source.at, size);
   source.at += size;
   return static_cast<int>(size);
