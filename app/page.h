@@ -38,7 +38,7 @@ struct Place {
   QString network;  // of a node
   QString node;
   QString field;    // key of a field of the node, or a path such as "training.optimizer.learning_rate"
-  QString dataset;  // name in the project
+  QString dataset;  // name in the project; on the network page with nothing drawn: start from data
   qint64 row = -1;  // of the dataset, from 1
   QString column;   // of the dataset
   QString run;      // id in the run store

@@ -152,8 +152,9 @@ void DataPage::connectParts() {
                   .network = QString::fromStdString(feed.network),
                   .node = QString::fromStdString(feed.node)});
   });
-  connect(&m_preparation->feeds(), &FeedsBar::drawingWanted, this,
-          [this] { context().go({.page = QStringLiteral("network")}); });
+  connect(&m_preparation->feeds(), &FeedsBar::drawingWanted, this, [this] {
+    context().go({.page = QStringLiteral("network"), .dataset = QString::fromStdString(currentName())});
+  });
   connect(m_tabs, &QTabBar::currentChanged, this, [this] { openCurrent(); });
   connect(m_importMenu, &ImportMenu::csvChosen, this, &DataPage::addCsv);
   m_importMenu->setPlaces([this] { return context().document->folder(); },

@@ -81,7 +81,10 @@ bool NetworkPage::show(const Place& place) {
   const std::string network = place.network.toStdString();
   if (!network.empty() && m_document.network(network) == nullptr) return false;
   if (!network.empty() && network != m_scene->networkName()) m_scene->setNetwork(network);
-  if (place.node.isEmpty()) return true;
+  if (place.node.isEmpty()) {
+    if (!place.dataset.isEmpty() && m_scene->network().nodes.empty()) startFromData();
+    return true;
+  }
   const std::string node = place.node.toStdString();
   if (m_scene->network().find(node) == nullptr) return false;
   // What a folded group hides comes to light first.

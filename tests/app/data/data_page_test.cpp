@@ -420,6 +420,17 @@ class DataPageTest : public QObject {
     QCOMPARE(renamedColumn(renamed, "a", "a"), steps);
   }
 
+  void aNetworkIsMadeOfTheDataByOneClick() {
+    QByteArray rows = "x,y\n";
+    for (int i = 0; i < 40; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(3 * i % 17) + '\n';
+    m_open->drop({m_open->write("a.csv", rows)});
+    QTRY_VERIFY(m_open->window().findChild<QAbstractButton*>("feeds-draw"));
+    m_open->click("feeds-draw");
+    QTRY_COMPARE(m_open->window().currentPage(), QString("network"));
+    QTRY_VERIFY(m_open->window().findChild<QListWidget*>("target-columns"));
+    QTRY_VERIFY(m_open->part<QListWidget>("target-columns")->isVisible());
+  }
+
   void aSetIsRemovedByAClick() {
     m_open->drop({m_open->write("a.csv", "x,y\n1,2\n")});
     m_open->click("remove-data");
