@@ -29,6 +29,11 @@ class SlurmClusterTest : public QObject {
     const Json process = JobFolder(m_folder->filePath("there/runs/" + id).toStdString()).process();
     return QString::fromStdString(process.value("slurm", std::string()));
   }
+  // It trains. Slurm's signal before the limit of a minute may have come by then: Slurm sends it up to a minute early.
+  bool goesOn(const QString& run) {
+    const RunState state = m_cluster->state(run);
+    return state == RunState::running || state == RunState::stopping;
+  }
 
  private Q_SLOTS:
   void initTestCase() {
@@ -149,7 +154,7 @@ class SlurmClusterTest : public QObject {
     const std::int64_t stopped = m_cluster->step("e");
     QVERIFY(Cluster::run("scontrol", {"update", "JobId=" + number, "StartTime=now"}));  // else two minutes later
     QTRY_VERIFY_WITH_TIMEOUT(m_cluster->step("e") > stopped, kSoon);
-    QCOMPARE(m_cluster->state("e"), RunState::running);
+    QVERIFY(goesOn("e"));
     QCOMPARE(m_cluster->startedFrom("e"), stopped);
     QCOMPARE(numberOf("e"), number);
     m_cluster->launcher().stop("e");
@@ -165,7 +170,7 @@ class SlurmClusterTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(m_cluster->launcher().stage("c").sentence.contains("waiting in Slurm"), kSoon);
     m_cluster->launcher().kill("c");
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("c"), RunState::stopped, kSoon);
-    QCOMPARE(m_cluster->state("b"), RunState::running);
+    QVERIFY(goesOn("b"));
     m_cluster->launcher().kill("b");
     QTRY_COMPARE_WITH_TIMEOUT(m_cluster->state("b"), RunState::stopped, kSoon);
     for (const auto& each : ranks) QTRY_VERIFY_WITH_TIMEOUT(!Cluster::lives(each.process), kSoon);

@@ -17,6 +17,8 @@ void ClassTableModel::setOutput(const EvaluatedOutput& output) {
   m_numbers = output.kind == EvaluatedOutput::numbers;
   m_words.clear();
   for (const std::string& each : output.words) m_words << QString::fromStdString(each);
+  // A number alone is called like what it stands for; of several each has its place.
+  if (m_numbers && m_words.size() == 1 && !output.target.empty()) m_words = {QString::fromStdString(output.target)};
   m_classes = output.table.classes;
   m_values = output.values;
   endResetModel();
