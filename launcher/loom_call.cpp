@@ -39,7 +39,10 @@ void LoomCall::start(const QStringList& arguments) {
       Q_EMIT answered(std::exchange(m_output, {}));
       return;
     }
-    const QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
+    QString said = QString::fromUtf8(process->readAllStandardError()).trimmed();
+    // "loom: bad data: row 7 ..." tells a person from its third word on.
+    if (const QString told = said.section(QStringLiteral(": "), 2); said.startsWith("loom: ") && !told.isEmpty())
+      said = told;
     Q_EMIT refused(!said.isEmpty()                  ? said
                    : status == QProcess::NormalExit ? tr("loom ended with exit code %1").arg(code)
                                                     : tr("loom was ended by signal %1").arg(code));

@@ -281,11 +281,9 @@ void RunEvaluation::load(const QString& folder, bool wanted) {
   });
 }
 
-// "loom: bad data: row 7 ..." tells a person from its third word on.
 void RunEvaluation::fail(const QString& sentence) {
   m_report.reset();
-  m_fault = sentence.startsWith(QStringLiteral("loom: ")) ? sentence.section(QStringLiteral(": "), 2) : sentence;
-  if (m_fault.isEmpty()) m_fault = sentence;
+  m_fault = sentence;
   refresh();
 }
 
