@@ -151,6 +151,7 @@ class TrainedModelTest : public QObject {
     QTRY_COMPARE(m_open->part<ShareBars>("predict-shares")->shares().first().name, QString("bar"));
     m_open->drop({m_open->write("torn.png", "no picture")});
     QTRY_VERIFY(m_open->part<QLabel>("predict-words")->text().contains("torn.png"));
+    QVERIFY(!m_open->part<QLabel>("predict-words")->text().startsWith("loom: "));
     QTRY_VERIFY(!prediction().predictions());
     picture("predict-fault");
   }
