@@ -412,7 +412,9 @@ class LauncherTest : public QObject {
     m_launcher->attach();
     QVERIFY_EXCEPTION_THROWN(m_launcher->resume("a"), Error);
     QCOMPARE(state("a"), RunState::stopped);
-    m_store->setHost("a", "");  // the list says that it was this machine
+    m_store->setHost("a", "");                // the list says that it was this machine
+    qputenv("FAKE_LOOM", "steps=4000;ms=5");  // the job's own words are lost with its file
+    const auto plain = qScopeGuard([] { qunsetenv("FAKE_LOOM"); });
     m_launcher->resume("a");
     QTRY_VERIFY(m_store->find("a")->attempt == 2);
     m_launcher->kill("a");
