@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
@@ -114,8 +115,10 @@ void JobFolder::noteProcess(int start) const {
 
 void JobFolder::noteSubmitted(int start, const Scheduler& scheduler, const std::string& number) const {
   if (notedStart() == start) return;  // its supervisor was faster
-  writeFileAtomically(processFile(),
-                      Json{{"start", start}, {scheduler.key(), number}, {"submitted_on", machineName()}}.dump());
+  writeFileAtomically(
+      processFile(),
+      Json{{"start", start}, {scheduler.key(), number}, {"submitted_on", machineName()}, {"submitted", wallClock()}}
+          .dump());
 }
 
 void JobFolder::noteBegun(int start, const Scheduler& scheduler, const std::string& number) const {
@@ -172,11 +175,18 @@ double oldestAnswer(double ended) {
   return age > 0 && age < kWhile ? ended + std::floor(age / kSoon) * kSoon : ended;
 }
 
+double timeOf(const Json& process, const char* key) {
+  const auto found = process.find(key);
+  return found != process.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 JobState batchState(const JobFolder& job, JobState state, const Json& process,
                     const std::optional<JobFolder::Exit>& exit, const BatchLook& look) {
-  const auto found = process.find("begun");
-  const double begun = found != process.end() && found->is_number() ? found->get<double>() : 0;
-  const BatchState there = look(*state.scheduler, state.number, exit ? oldestAnswer(changedAt(job.exitFile())) : begun);
+  const double begun = timeOf(process, "begun");
+  // A batch system that lost its memory gives the same number again: what it said of the one before is not of this job.
+  const double submitted = timeOf(process, "submitted");
+  const BatchState there =
+      look(*state.scheduler, state.number, exit ? oldestAnswer(changedAt(job.exitFile())) : std::max(begun, submitted));
   const bool waitsOrRuns = there.phase == JobPhase::queued || there.phase == JobPhase::running;
   if (exit) {  // the batch system ended it, and may start it anew
     if (!waitsOrRuns && there.asked > 0 && (there.phase == JobPhase::ended || there.forgotten)) {
@@ -195,7 +205,7 @@ JobState batchState(const JobFolder& job, JobState state, const Json& process,
     state.phase = JobPhase::running;
     return state;
   }
-  if (there.asked == 0) {
+  if (there.asked == 0 || submitted > there.asked) {
     state.phase = JobPhase::queued;
     state.detail = fmt::format("{} is being asked", state.scheduler->name());
     return state;
@@ -206,12 +216,12 @@ JobState batchState(const JobFolder& job, JobState state, const Json& process,
   if (waitsOrRuns) return state;
   if (const auto late = job.exit(); late && !late->terminated) return ended(state, *late);  // between the two looks
   if (!there.forgotten) return state;
-  const std::string submitted = valueOf(process, "submitted_on", std::string());
-  if (submitted.empty() || submitted == machineName()) {
+  const std::string where = valueOf(process, "submitted_on", std::string());
+  if (where.empty() || where == machineName()) {
     state.phase = JobPhase::ended;
   } else {  // perhaps a login node of another cluster
     state.lost = true;
-    state.detail += fmt::format("; it was submitted on {}, and this is {}", submitted, machineName());
+    state.detail += fmt::format("; it was submitted on {}, and this is {}", where, machineName());
   }
   return state;
 }

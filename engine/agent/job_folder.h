@@ -7,8 +7,9 @@
 //                 "slurm": {"continue": n}}; "start" counts the starts of this run, chosen by the client: the same
 //                 start asked for twice is started once
 //   process.json  who runs it: {"start", "process", "started", "boot", "machine"} or {"start", "slurm": "1234",
-//                 "submitted_on": machine, "begun": time of the supervisor's first word}. A start counts once it
-//                 stands here: one that only launch.json knows was never begun, or the answer to it was lost
+//                 "submitted_on": machine, "submitted": time, "begun": time of the supervisor's first word}. A start
+//                 counts once it stands here: one that only launch.json knows was never begun, or the answer to it
+//                 was lost
 //   exit          how it ended: a number as a shell gives it (128 + signal); gone while it runs. "143 terminated": by a
 //                 signal that nobody here sent, so that the batch system may start it anew
 //   kill          number of the start that a person ended at once

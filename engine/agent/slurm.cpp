@@ -100,6 +100,15 @@ std::string endOf(const std::string& state) {
   return "Slurm says " + state;
 }
 
+// A job that is held waits for somebody's word, not for its turn. "launch failed requeued held", "JobHeldUser".
+std::string waitOf(const std::string& state, const std::string& reason) {
+  const bool held = reason.find("held") != std::string::npos || reason.find("Held") != std::string::npos ||
+                    state == "REQUEUE_HOLD" || state == "RESV_DEL_HOLD";
+  if (!held) return reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason;
+  return fmt::format("Slurm holds it ({}): release it there (scontrol release), or stop the run and resume it",
+                     reason.empty() ? state : reason);
+}
+
 }  // namespace
 
 std::string slurmNumberFrom(const std::string& output) {
@@ -124,8 +133,7 @@ BatchState slurmStateFrom(std::string state, std::string reason) {
   };
   if (is({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT",
           "POWER_UP_NODE"}))
-    return {.phase = JobPhase::queued,
-            .detail = reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason};
+    return {.phase = JobPhase::queued, .detail = waitOf(state, reason)};
   if (is({"RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING", "STOPPED", "UPDATE_DB"}))
     return {.phase = JobPhase::running, .detail = state == "RUNNING" ? "" : "Slurm says " + state};
   // REVOKED: a sister of it runs on another cluster of the federation, and this one never will.

@@ -53,6 +53,8 @@ TEST_F(SlurmTest, KnowsItsStates) {
   EXPECT_EQ(slurmStateFrom("PERHAPS", "None").phase, JobPhase::unknown);
   EXPECT_EQ(slurmStateFrom("", "").phase, JobPhase::unknown);
   EXPECT_THAT(slurmStateFrom("PENDING", "Priority").detail, HasSubstr("Priority"));
+  EXPECT_THAT(slurmStateFrom("PENDING", "launch failed requeued held").detail, HasSubstr("scontrol release"));
+  EXPECT_THAT(slurmStateFrom("PENDING", "Priority").detail, testing::Not(HasSubstr("scontrol")));
 }
 
 TEST_F(SlurmTest, ASubmissionWithoutAnAnswerIsFoundByItsName) {
