@@ -87,11 +87,8 @@ class Reading {
     qint64 layers = 0;
     for (const Node& node : flat.nodes) {
       const LayerDefinition* const layer = findLayer(node.layer);
-      if (!layer || layer->entry.category == "lossMetric" || node.layer == "Input" || node.layer == "Output") {
-        if (layer && layer->entry.category == "lossMetric") addOutput(flat, analysis, inputs, node, truths, outputs);
-        continue;
-      }
-      ++layers;
+      if (layer && isResult(layer->role)) addOutput(flat, analysis, inputs, node, truths, outputs);
+      layers += layer && layer->role == LayerRole::layer;
     }
     QStringList read;
     for (const DatasetInput& input : inputs)
@@ -153,7 +150,7 @@ class Reading {
         m_scores = out.rank() > 0 ? out[-1] : 1;
       }
     }
-    if (!layer.entry.field("weight") || shape.isEmpty()) return;  // a metric tells nothing more
+    if (layer.role != LayerRole::loss || shape.isEmpty()) return;  // a metric tells nothing more
     if (label && m_scores > 1)
       outputs << name + ", " + counted(m_scores, QCoreApplication::translate("facts", "classes"));
     else

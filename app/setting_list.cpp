@@ -129,9 +129,8 @@ bool isCalled(const QString& section, const std::string& key, const Field& field
 Json withRule(const Json& optimizer, const std::string& rule) {
   Json changed{{"name", rule}};
   const OptimizerDefinition* found = findOptimizer(rule);
-  for (const char* key : {"weight_decay", "momentum"})
-    if (found && found->entry.field(key) && optimizer.is_object() && optimizer.contains(key))
-      changed[key] = optimizer[key];
+  for (const std::string& key : found ? found->traits.common : std::vector<std::string>())
+    if (found->entry.field(key) && optimizer.is_object() && optimizer.contains(key)) changed[key] = optimizer[key];
   return changed;
 }
 

@@ -30,7 +30,7 @@ Plan::Plan(const Program& program, ParameterStore& store, Device& device, const 
   prepareTensors();
   if (m_program.training)
     for (const NamedResult& result : m_program.results)
-      if (result.kind == "loss") m_unguarded.push_back(result.tensor);
+      if (result.kind == ResultKind::loss) m_unguarded.push_back(result.tensor);
 }
 
 void Plan::layOutFed() {

@@ -45,7 +45,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineBinaryCrossEntropyLayer() {
   using namespace binary_cross_entropy_layer;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, LayerRole::loss};
   return definition;
 }
 

@@ -190,24 +190,24 @@ std::vector<TensorId> lowerCategorical(const LowerArguments& a) {
 }  // namespace further_losses
 
 #define LOOM_DIFFERENCE_LOSS(ID) \
-  LOOM_ROW_LAYER(ID, further_losses::rows, further_losses::equalShapes, further_losses::lower)
+  LOOM_ROW_LAYER(ID, further_losses::rows, further_losses::equalShapes, further_losses::lower, LayerRole::loss)
 LOOM_DIFFERENCE_LOSS(AbsoluteError)
 LOOM_DIFFERENCE_LOSS(EpsilonInsensitiveLoss)
 LOOM_DIFFERENCE_LOSS(HingeLoss)
 
 const LayerDefinition& defineKLDivergenceLayer() {
   using namespace further_losses;
-  static const LayerDefinition definition{divergenceEntry(), distributionShapes, lowerDivergence};
+  static const LayerDefinition definition{divergenceEntry(), distributionShapes, lowerDivergence, LayerRole::loss};
   return definition;
 }
 const LayerDefinition& defineSoftTargetCrossEntropyLayer() {
   using namespace further_losses;
-  static const LayerDefinition definition{softTargetEntry(), distributionShapes, lowerSoftTarget};
+  static const LayerDefinition definition{softTargetEntry(), distributionShapes, lowerSoftTarget, LayerRole::loss};
   return definition;
 }
 const LayerDefinition& defineCategoricalCrossEntropyLayer() {
   using namespace further_losses;
-  static const LayerDefinition definition{categoricalEntry(), categoricalShapes, lowerCategorical};
+  static const LayerDefinition definition{categoricalEntry(), categoricalShapes, lowerCategorical, LayerRole::loss};
   return definition;
 }
 

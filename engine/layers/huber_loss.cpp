@@ -43,7 +43,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineHuberLossLayer() {
   using namespace huber_loss_layer;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, LayerRole::loss};
   return definition;
 }
 

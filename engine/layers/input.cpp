@@ -124,7 +124,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineInputLayer() {
   using namespace input_layer;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, LayerRole::input};
   return definition;
 }
 

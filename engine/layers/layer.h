@@ -26,10 +26,21 @@ struct LowerArguments {
   ProgramBuilder& builder;
 };
 
-// How the result of a metric is read. Of a loss, and of whatever is no metric: less is better, and it is no share.
-struct ResultReading {
-  bool higherIsBetter = false;  // what "best" means for a checkpoint, and how a table sorts
-  bool isShare = false;         // from 0 to 1, which is written in percent
+// What a layer is to the network. Losses and metrics are results: they take a target, leave the program by themselves,
+// and nothing is wired behind them.
+enum class LayerRole { layer, input, output, loss, metric };
+
+constexpr bool isResult(LayerRole role) {
+  return role == LayerRole::loss || role == LayerRole::metric;
+}
+
+enum class Goal { lower, higher };  // which way a result is better: for the best checkpoint, and how a table sorts
+
+// How a result is read; what is said here of a loss holds of every loss.
+struct ResultTraits {
+  Goal goal = Goal::lower;
+  bool isShare = false;    // from 0 to 1, which is written in percent
+  bool isPrimary = false;  // of a network's metrics, runs are compared by the first such one
 };
 
 struct LayerDefinition {
@@ -37,14 +48,17 @@ struct LayerDefinition {
   // Output shapes of one sample (without N). Throws Error(badProject) with both numbers.
   std::vector<Shape> (*shapes)(const ShapeArguments& arguments);
   // Emits ops (through builder.training() as in training or evaluation) and answers one tensor per output port.
-  // Losses and metrics call builder.result() themselves and answer their rank-0 tensor.
+  // Losses and metrics call builder.result() themselves and answer a rank-0 tensor.
   std::vector<TensorId> (*lower)(const LowerArguments& arguments);
-  ResultReading result = {};
+  LayerRole role = LayerRole::layer;
+  ResultTraits result = {};  // of a metric
 };
 
 // Every layer, losses and metrics included, in the order of the palette.
 std::span<const LayerDefinition* const> layerTable();
 // By id or alias, letter case ignored; null when there is none.
 const LayerDefinition* findLayer(std::string_view name);
+// Of a layer that is not known: LayerRole::layer.
+LayerRole roleOf(std::string_view name);
 
 }  // namespace loom

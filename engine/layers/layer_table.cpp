@@ -19,4 +19,9 @@ const LayerDefinition* findLayer(std::string_view name) {
   return found == index.end() ? nullptr : found->second;
 }
 
+LayerRole roleOf(std::string_view name) {
+  const LayerDefinition* const layer = findLayer(name);
+  return layer ? layer->role : LayerRole::layer;
+}
+
 }  // namespace loom

@@ -45,12 +45,12 @@ void needClassTarget(const ShapeArguments& arguments) {
 std::vector<TensorId> finishLoss(const LowerArguments& arguments, TensorId loss) {
   if (const double weight = arguments.values.real("weight"); weight != 1)
     loss = arguments.builder.add("scale", {loss}, {{"factor", weight}, {"offset", 0.0}});
-  arguments.builder.result(arguments.id, "loss", loss);
+  arguments.builder.result(arguments.id, ResultKind::loss, loss);
   return {loss};
 }
 
 std::vector<TensorId> finishMetric(const LowerArguments& arguments, TensorId metric) {
-  arguments.builder.result(arguments.id, "metric", metric);
+  arguments.builder.result(arguments.id, ResultKind::metric, metric);
   return {metric};
 }
 

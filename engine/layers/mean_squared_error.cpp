@@ -34,7 +34,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineMeanSquaredErrorLayer() {
   using namespace mean_squared_error_layer;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, LayerRole::loss};
   return definition;
 }
 

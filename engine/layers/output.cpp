@@ -35,7 +35,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineOutputLayer() {
   using namespace output_layer;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, LayerRole::output};
   return definition;
 }
 

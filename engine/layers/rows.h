@@ -5,11 +5,12 @@
 
 #include "engine/layers/layer.h"
 
-// The function that loom_add(Layer ID) in CMakeLists.txt asks for, out of the row of this id.
-#define LOOM_ROW_LAYER(ID, rows, shapes, lower)                                                      \
-  const LayerDefinition& define##ID##Layer() {                                                       \
-    static const LayerDefinition definition{::loom::parts::rowOf(rows(), #ID).entry, shapes, lower}; \
-    return definition;                                                                               \
+// The function that loom_add(Layer ID) in CMakeLists.txt asks for, out of the row of this id. Behind `lower` the role
+// may follow.
+#define LOOM_ROW_LAYER(ID, rows, shapes, lower, ...)                                                              \
+  const LayerDefinition& define##ID##Layer() {                                                                    \
+    static const LayerDefinition definition{::loom::parts::rowOf(rows(), #ID).entry, shapes, lower, __VA_ARGS__}; \
+    return definition;                                                                                            \
   }
 
 namespace loom::parts {

@@ -75,7 +75,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineSoftmaxCrossEntropyLayer() {
   using namespace softmax_cross_entropy_layer;
-  static const LayerDefinition definition{entry(), shapes, lower};
+  static const LayerDefinition definition{entry(), shapes, lower, LayerRole::loss};
   return definition;
 }
 

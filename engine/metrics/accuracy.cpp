@@ -25,7 +25,8 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineAccuracyLayer() {
   using namespace accuracy_metric;
-  static const LayerDefinition definition{entry(), classMetricShapes, lower, {.higherIsBetter = true, .isShare = true}};
+  static const LayerDefinition definition{
+      entry(), classMetricShapes, lower, LayerRole::metric, {.goal = Goal::higher, .isShare = true, .isPrimary = true}};
   return definition;
 }
 

@@ -51,7 +51,8 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineBinaryAccuracyLayer() {
   using namespace binary_accuracy_metric;
-  static const LayerDefinition definition{entry(), shapes, lower, {.higherIsBetter = true, .isShare = true}};
+  static const LayerDefinition definition{
+      entry(), shapes, lower, LayerRole::metric, {.goal = Goal::higher, .isShare = true, .isPrimary = true}};
   return definition;
 }
 

@@ -25,7 +25,7 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineErrorLayer() {
   using namespace error_metric;
-  static const LayerDefinition definition{entry(), classMetricShapes, lower, {.isShare = true}};
+  static const LayerDefinition definition{entry(), classMetricShapes, lower, LayerRole::metric, {.isShare = true}};
   return definition;
 }
 

@@ -42,6 +42,7 @@ const LayerDefinition& defineTopNErrorLayer() {
               "from it."),
       accuracy.shapes,
       lowerTopN,
+      LayerRole::metric,
       {.isShare = true}};
   return definition;
 }
@@ -55,6 +56,7 @@ const LayerDefinition& defineBinaryErrorLayer() {
               "back from it."),
       accuracy.shapes,
       lowerBinary,
+      LayerRole::metric,
       {.isShare = true}};
   return definition;
 }

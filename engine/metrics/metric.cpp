@@ -6,7 +6,7 @@ namespace loom {
 
 Goal goalOf(std::string_view layer) {
   const LayerDefinition* const known = findLayer(layer);
-  return known && known->result.higherIsBetter ? Goal::higher : Goal::lower;
+  return known ? known->result.goal : Goal::lower;
 }
 
 bool isShare(std::string_view layer) {
@@ -15,7 +15,7 @@ bool isShare(std::string_view layer) {
 }
 
 bool isMetric(std::string_view layer) {
-  return goalOf(layer) == Goal::higher || isShare(layer);
+  return roleOf(layer) == LayerRole::metric;
 }
 
 }  // namespace loom

@@ -3,16 +3,16 @@
 // the layer's entry says. By catalogue id or alias; of a layer that is not known: lower, and no share.
 #include <string_view>
 
-namespace loom {
+#include "engine/layers/layer.h"
 
-enum class Goal { lower, higher };
+namespace loom {
 
 Goal goalOf(std::string_view layer);
 
 // Whether its result is a share from 0 to 1, which is written in percent: accuracies and error rates; no loss is.
 bool isShare(std::string_view layer);
 
-// Measured and not trained: its result is read otherwise than a loss, as its definition says.
+// Measured and not trained.
 bool isMetric(std::string_view layer);
 
 }  // namespace loom

@@ -46,7 +46,8 @@ std::vector<TensorId> lower(const LowerArguments& arguments) {
 
 const LayerDefinition& defineTopKAccuracyLayer() {
   using namespace top_k_accuracy_metric;
-  static const LayerDefinition definition{entry(), shapes, lower, {.higherIsBetter = true, .isShare = true}};
+  static const LayerDefinition definition{
+      entry(), shapes, lower, LayerRole::metric, {.goal = Goal::higher, .isShare = true}};
   return definition;
 }
 

@@ -24,7 +24,7 @@ std::vector<DatasetInput> datasetInputs(const Network& network) {
   std::vector<DatasetInput> inputs;
   for (const Node& node : network.nodes) {
     const LayerDefinition* layer = findLayer(node.layer);
-    if (!layer || layer->entry.id != "Input") continue;
+    if (!layer || layer->role != LayerRole::input) continue;
     try {
       const Values values(layer->entry, node.values);
       if (values.text("source") != "dataset" || !values.has("shape")) continue;

@@ -97,8 +97,7 @@ class ColumnChecker {
                            [&](const GraphSource& source) { return source.node == static_cast<std::size_t>(from); });
       };
       if (node.layer->entry.id == "Embedding" && wired(0)) checkVocabulary(input, classes, node);
-      if (node.layer->entry.category == "lossMetric" && wired(1) &&
-          node.layer->entry.inputs[1].type == PortType::labels)
+      if (isResult(node.layer->role) && wired(1) && node.layer->entry.inputs[1].type == PortType::labels)
         checkScores(input, classes, node);
     }
   }

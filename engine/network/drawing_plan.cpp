@@ -204,11 +204,12 @@ class DrawingPlanner {
 }  // namespace
 
 bool isInputPin(const Node& node) {
-  return node.unit.empty() && node.layer == "Input" && node.values.value("source", Json("dataset")) == "dataset";
+  return node.unit.empty() && roleOf(node.layer) == LayerRole::input &&
+         node.values.value("source", Json("dataset")) == "dataset";
 }
 
 bool isOutputPin(const Node& node) {
-  return node.unit.empty() && node.layer == "Output";
+  return node.unit.empty() && roleOf(node.layer) == LayerRole::output;
 }
 
 bool DrawingPlan::isWithin(std::size_t body, std::size_t outer) const {

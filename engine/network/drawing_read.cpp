@@ -49,8 +49,8 @@ class DrawingReader : private FormReader {
         const std::string id = textOf(node, "id"), layer = textOf(node, "layer");
         const LayerDefinition* known = layer.empty() ? nullptr : findLayer(layer);
         if (!known || id.empty()) continue;
-        if (known->entry.id == "Input" && !std::exchange(hasInput, true)) ports.input = id;
-        if (known->entry.id == "Output" && !std::exchange(hasOutput, true)) ports.output = id;
+        if (known->role == LayerRole::input && !std::exchange(hasInput, true)) ports.input = id;
+        if (known->role == LayerRole::output && !std::exchange(hasOutput, true)) ports.output = id;
       }
     }
     text(json, path, "help", unit.words.help);

@@ -22,7 +22,7 @@ class PinFinder {
     if (!node) return {};
     if (!node->unit.empty()) return behindUse(*drawing, *node);
     if (const auto pin = ofLayer(*drawing, *node)) return pin;
-    return node->layer == "Input" ? ofInput(*drawing, *node) : std::nullopt;
+    return roleOf(node->layer) == LayerRole::input ? ofInput(*drawing, *node) : std::nullopt;
   }
 
  private:
@@ -90,7 +90,7 @@ class PinFinder {
     std::size_t place = 0;
     for (const Node& each : drawing.nodes) {
       if (each.id == node.id) break;
-      place += each.layer == "Input";
+      place += roleOf(each.layer) == LayerRole::input;
     }
     for (std::size_t u = 1; u < m_flat.uses.size(); ++u) {
       const DrawingUse& use = m_flat.uses[u];

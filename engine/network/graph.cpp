@@ -73,7 +73,7 @@ std::string endpointText(const Endpoint& endpoint, const LayerDefinition* layer,
 }
 
 PortType outputType(const GraphNode& node, std::size_t port) {
-  if (node.layer->entry.id == "Input") {
+  if (node.layer->role == LayerRole::input) {
     try {
       const std::string type = Values(node.layer->entry, node.node->values).text("type");
       return type == "label" ? PortType::labels : type == "index" ? PortType::indices : PortType::values;

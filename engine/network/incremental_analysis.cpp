@@ -248,7 +248,7 @@ class IncrementalAnalysis::State {
     if ((given == PortType::values) == (port.type == PortType::values))
       return true;  // labels and indices are both whole numbers
     const Edge& edge = m_network.edges[source.edge];
-    const bool isInput = from.layer->entry.id == "Input";
+    const bool isInput = from.layer->role == LayerRole::input;
     Problem problem{.network = m_network.name,
                     .node = node.node->id,
                     .edge = edge,
@@ -276,16 +276,17 @@ class IncrementalAnalysis::State {
     bool any = false;
     for (auto i = m_graph->order().rbegin(); i != m_graph->order().rend(); ++i) {
       const GraphNode& node = m_graph->nodes()[*i];
-      const bool isResult = node.layer && node.layer->entry.category == "lossMetric";
-      any = any || isResult;
-      m_leads[*i] = isResult || node.faultyOutput ||
+      const bool measures = node.layer && isResult(node.layer->role);
+      any = any || measures;
+      m_leads[*i] = measures || node.faultyOutput ||
                     std::any_of(node.consumers.begin(), node.consumers.end(),
                                 [&](std::size_t consumer) { return m_leads[consumer]; });
     }
     if (!any) return;
     for (const std::size_t i : m_graph->order()) {
       const GraphNode& node = m_graph->nodes()[i];
-      if (!m_leads[i] && node.consumers.empty() && node.layer && node.layer->entry.id != "Output") m_loose.insert(i);
+      if (!m_leads[i] && node.consumers.empty() && node.layer && node.layer->role != LayerRole::output)
+        m_loose.insert(i);
     }
   }
 

@@ -14,11 +14,11 @@ namespace {
 enum class Purpose { results, prediction, tensors };
 
 bool isResult(const GraphNode& node) {
-  return node.layer->entry.category == "lossMetric";
+  return loom::isResult(node.layer->role);
 }
 
 bool isLoss(const GraphNode& node) {
-  return isResult(node) && !node.layer->entry.fields.empty() && node.layer->entry.field("weight") != nullptr;
+  return node.layer->role == LayerRole::loss;
 }
 
 // A sound network with what is wanted of it: which nodes take part, and whose outputs leave the program.
@@ -40,7 +40,7 @@ class Lowering {
       if (m_wanted[i]) lowerNode(builder, i);
     for (const auto& [node, port] : m_outputs) {
       const GraphNode& from = m_graph.nodes()[node];
-      builder.result(resultName(*from.node, port), "output", m_tensors[node][port]);
+      builder.result(resultName(*from.node, port), ResultKind::output, m_tensors[node][port]);
     }
     return builder.take();
   }
@@ -65,7 +65,7 @@ class Lowering {
       }
       // What a person marked as a result is one, whatever feeds the losses.
       for (std::size_t i : m_graph.order())
-        if (m_graph.nodes()[i].layer->entry.id == "Output") addOutput(i, 0);
+        if (m_graph.nodes()[i].layer->role == LayerRole::output) addOutput(i, 0);
     }
     if (fed) return;
     for (std::size_t i : m_graph.order()) {

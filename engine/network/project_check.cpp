@@ -186,10 +186,8 @@ class ProjectChecker {
     const Network* network = checkNetworkName(path + ".network", update.network);
     if (!network) return;
     const Network& flat = m_drawings.flat(*network);
-    const bool hasLoss = std::any_of(flat.nodes.begin(), flat.nodes.end(), [](const Node& node) {
-      const LayerDefinition* layer = findLayer(node.layer);
-      return layer && layer->entry.category == "lossMetric" && layer->entry.field("weight");
-    });
+    const bool hasLoss = std::any_of(flat.nodes.begin(), flat.nodes.end(),
+                                     [](const Node& node) { return roleOf(node.layer) == LayerRole::loss; });
     if (hasLoss)
       checkPatterns(update, path, *network);
     else
@@ -305,8 +303,7 @@ class ProjectChecker {
       if (monitor == "loss") return;
       std::vector<std::string> results{"loss"};
       for (const Node& node : m_drawings.flat(network).nodes) {
-        const LayerDefinition* layer = findLayer(node.layer);
-        if (layer && layer->entry.category == "lossMetric" && node.id != "loss") results.push_back(node.id);
+        if (isResult(roleOf(node.layer)) && node.id != "loss") results.push_back(node.id);
       }
       if (std::find(results.begin(), results.end(), monitor) == results.end())
         reportUnknown(path + ".monitor", "loss or metric", monitor, results);

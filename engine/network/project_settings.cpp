@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/network/project.h"
+#include "engine/optimizers/optimizer.h"
 
 namespace loom {
 namespace {
@@ -79,6 +80,12 @@ std::optional<ReductionRefusal> refusedReduction(const Json& settings, std::int6
   const Values values(settingsEntry(), settings);
   return refusalOf(reductionIn(settings), static_cast<int>(ranks), wireNamed(values.text("wire")),
                    values.boolean("deterministic"));
+}
+
+const OptimizerDefinition* optimizerOf(const UpdateSpec& update) {
+  const Json& given = update.optimizer;
+  const bool named = given.is_object() && given.contains("name") && given["name"].is_string();
+  return findOptimizer((named ? given : defaultUpdate().optimizer)["name"].get<std::string>());
 }
 
 }  // namespace loom

@@ -8,6 +8,9 @@
 
 namespace loom {
 
+struct OptimizerDefinition;
+struct UpdateSpec;
+
 // Applies "key=value" pairs to a project's JSON. A key is a path: "epochs", "optimizer.learning_rate",
 // "datasets.training.csv", "networks.main.nodes.conv1.channels"; what begins with none of the file's own keys stands in
 // `training`. A value is JSON, or else text. Whether the project knows the key is for readProject() and checkProject()
@@ -17,5 +20,8 @@ void applySettings(Json& project, const std::vector<std::string>& settings);
 // Why so many ranks cannot add gradients as the settings of `training` say. Throws Error(badProject) for values of a
 // wrong type and names that nobody knows.
 std::optional<ReductionRefusal> refusedReduction(const Json& settings, std::int64_t ranks);
+
+// The rule that an update names, or the default one where it names none; null for one that nobody knows.
+const OptimizerDefinition* optimizerOf(const UpdateSpec& update);
 
 }  // namespace loom

@@ -62,7 +62,7 @@ std::vector<Json> candidates(const Field& field, const Values& values, const Sha
 
 // The shape of an Input follows the data, but that of a label or of noise is free.
 Remedy reshapeInput(const GraphNode& node, const Shape& wanted, const std::function<bool(const Shape&)>& accept) {
-  if (!node.layer || node.layer->entry.id != "Input") return {};
+  if (!node.layer || node.layer->role != LayerRole::input) return {};
   const Values values(node.layer->entry, node.node->values);
   if (values.text("type") == "values" && values.text("source") == "dataset") return {};
   for (const Shape& shape : {wanted, Shape{1}, wanted.rank() > 1 ? Shape{wanted[0]} : Shape{1}})
@@ -189,7 +189,7 @@ std::optional<Shape> targetShape(const Graph& graph, const std::vector<NodeFacts
 // An Input for the target of a loss or metric: the first shape with which its rule goes together.
 Remedy addTarget(const Graph& graph, const std::vector<NodeFacts>& facts, std::size_t at, std::size_t port) {
   const GraphNode& node = graph.nodes()[at];
-  if (node.layer->entry.category != "lossMetric" || port == 0) return {};
+  if (!isResult(node.layer->role) || port == 0) return {};
   const bool labels = node.layer->entry.inputs[port].type != PortType::values;
   const std::optional<Shape> shape = targetShape(graph, facts, at, labels);
   if (!shape) return {};
@@ -206,8 +206,7 @@ std::ptrdiff_t findSource(const Graph& graph, std::size_t node, std::size_t port
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const GraphNode& from = graph.nodes()[i];
     // Values: the end of a chain that was drawn before. Labels: an Input of that type, which may be used several times.
-    if (i == node || !from.layer || from.layer->entry.outputs.empty() || from.layer->entry.category == "lossMetric")
-      continue;
+    if (i == node || !from.layer || from.layer->entry.outputs.empty() || isResult(from.layer->role)) continue;
     if ((outputType(from, 0) == PortType::values) != wantsValues ||
         (wantsValues && (!from.consumers.empty() || i > node)))
       continue;
@@ -251,7 +250,7 @@ Remedy addLoss(const Network& network, const Analysis& analysis) {
   for (const Node& node : network.nodes) {
     const bool read = std::any_of(network.edges.begin(), network.edges.end(),
                                   [&](const Edge& edge) { return edge.from.node == node.id; });
-    if (node.layer != "Input" && !read) ends.push_back(&node);
+    if (roleOf(node.layer) != LayerRole::input && !read) ends.push_back(&node);
   }
   if (ends.size() != 1) return {};
   const Shape& shape = analysis.nodes.at(ends[0]->id).outputs[0];

@@ -109,7 +109,8 @@ Project startFromData(Project project, const std::string& networkName, const std
   drawFromData(*network, inputs, steps.target, output);
   chooseLength(project.training.settings, facts.table.rows);
   const Node* accuracy = network->find("accuracy");
-  if (classes && accuracy && accuracy->layer == "Accuracy" && !project.training.settings.contains("monitor"))
+  if (classes && accuracy && roleOf(accuracy->layer) == LayerRole::metric &&
+      !project.training.settings.contains("monitor"))
     project.training.settings["monitor"] = "accuracy";
   return project;
 }

@@ -64,7 +64,8 @@ NodePorts portsOf(const Project& project, const Node& node) {
   const Network* unit = project.unit(node.unit);
   if (!unit) return ports;
   for (const Node& inner : unit->nodes) {
-    if (inner.layer == "Input") {
+    const LayerRole role = roleOf(inner.layer);
+    if (role == LayerRole::input) {
       const Json type = inner.values.value("type", Json("values"));
       ports.inputs.push_back({.key = inner.id,
                               .label = inner.id,
@@ -72,7 +73,7 @@ NodePorts portsOf(const Project& project, const Node& node) {
                               .type = type == "label"   ? PortType::labels
                                       : type == "index" ? PortType::indices
                                                         : PortType::values});
-    } else if (inner.layer == "Output") {
+    } else if (role == LayerRole::output) {
       ports.outputs.push_back(
           {.key = inner.id, .label = inner.id, .help = "An Output of the unit " + unit->name + "."});
     }

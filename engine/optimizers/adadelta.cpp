@@ -28,10 +28,12 @@ const OptimizerDefinition& defineAdadeltaOptimizer() {
                             .hard = Range{0, 1},
                             .comfortable = Range{1e-12, 1e-3}},
                            weightDecayField(0, kCoupledDecay)}},
-      .make = [](const Values& values) {
-        return makeOptimizer(AdadeltaRule{.keep = values.real("decay"), .epsilon = values.real("epsilon")},
-                             {"square_mean", "step_mean"});
-      }};
+      .make =
+          [](const Values& values) {
+            return makeOptimizer(AdadeltaRule{.keep = values.real("decay"), .epsilon = values.real("epsilon")},
+                                 {"square_mean", "step_mean"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

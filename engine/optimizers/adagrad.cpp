@@ -26,10 +26,12 @@ const OptimizerDefinition& defineAdagradOptimizer() {
                                  .hard = Range{0, 1e6},
                                  .comfortable = Range{0, 10}},
                            weightDecayField(0, kCoupledDecay)}},
-      .make = [](const Values& values) {
-        return makeOptimizer(AdagradRule{.epsilon = values.real("epsilon"), .initialSum = values.real("initial_sum")},
-                             {"sum"});
-      }};
+      .make =
+          [](const Values& values) {
+            return makeOptimizer(
+                AdagradRule{.epsilon = values.real("epsilon"), .initialSum = values.real("initial_sum")}, {"sum"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

@@ -13,7 +13,8 @@ const OptimizerDefinition& defineAdamOptimizer() {
                         "correction. nnabla and "
                         "TensorFlow 1 add it to √v before the correction, which differs where gradients are small.",
                 .fields = adamFields(weightDecayField(0, kCoupledDecay))},
-      .make = [](const Values& values) { return makeAdam(values, DecayPlace::gradient); }};
+      .make = [](const Values& values) { return makeAdam(values, DecayPlace::gradient); },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

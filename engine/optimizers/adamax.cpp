@@ -27,11 +27,14 @@ const OptimizerDefinition& defineAdamaxOptimizer() {
                         "It pays where gradients are rare and large, as in embeddings: one of them cannot make a step "
                         "longer than the rate. Kingma and Ba, ICLR 2015, section 7.1, as PyTorch writes it.",
                 .fields = adamaxFields()},
-      .make = [](const Values& values) {
-        return makeOptimizer(
-            AdamaxRule{.beta1 = values.real("beta1"), .beta2 = values.real("beta2"), .epsilon = values.real("epsilon")},
-            {"m", "largest"});
-      }};
+      .make =
+          [](const Values& values) {
+            return makeOptimizer(
+                AdamaxRule{
+                    .beta1 = values.real("beta1"), .beta2 = values.real("beta2"), .epsilon = values.real("epsilon")},
+                {"m", "largest"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

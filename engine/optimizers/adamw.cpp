@@ -15,7 +15,8 @@ const OptimizerDefinition& defineAdamWOptimizer() {
                         "converted.",
                 .fields = adamFields(
                     weightDecayField(0.01, "Each step multiplies the weights by 1 − learning_rate · weight_decay."))},
-      .make = [](const Values& values) { return makeAdam(values, DecayPlace::weight); }};
+      .make = [](const Values& values) { return makeAdam(values, DecayPlace::weight); },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

@@ -122,7 +122,8 @@ const OptimizerDefinition& defineLAMBOptimizer() {
                                                                               : LambCorrection::direction,
                      .onlyDecayed = !values.boolean("adapt_undecayed")},
             {"m", "v"}, unscaledOf(values));
-      }};
+      },
+      .traits = {.rateScaling = RateScaling::squareRoot, .stepsPerTensor = true}};
   return definition;
 }
 

@@ -69,16 +69,18 @@ const OptimizerDefinition& defineLARSOptimizer() {
                  .choices = {{"inside", "Inside the buffer", "As the paper and nnabla: a change is felt later."},
                              {"outside", "Outside", "As PyTorch's momentum and timm: a change is felt at once."}}},
                 unscaledField()}},
-      .make = [](const Values& values) {
-        const std::string variant = values.text("variant");
-        return makeOptimizer(
-            LarsRule{.momentum = values.real("momentum"),
-                     .coefficient = variant == "jizhi" ? 1 : values.real("coefficient"),
-                     .epsilon = variant == "nnc" ? values.real("epsilon") : 0,
-                     .clips = values.boolean("trust_clip"),
-                     .place = values.text("rate_placement") == "inside" ? RatePlace::inside : RatePlace::outside},
-            {"momentum"}, unscaledOf(values));
-      }};
+      .make =
+          [](const Values& values) {
+            const std::string variant = values.text("variant");
+            return makeOptimizer(
+                LarsRule{.momentum = values.real("momentum"),
+                         .coefficient = variant == "jizhi" ? 1 : values.real("coefficient"),
+                         .epsilon = variant == "nnc" ? values.real("epsilon") : 0,
+                         .clips = values.boolean("trust_clip"),
+                         .place = values.text("rate_placement") == "inside" ? RatePlace::inside : RatePlace::outside},
+                {"momentum"}, unscaledOf(values));
+          },
+      .traits = {.stepsPerTensor = true}};
   return definition;
 }
 

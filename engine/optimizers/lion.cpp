@@ -24,9 +24,11 @@ const OptimizerDefinition& defineLionOptimizer() {
                       shareField("beta1", "β₁", "The share of the memory in what the step's sign is taken of.", 0.9),
                       shareField("beta2", "β₂", "The share of the memory that is kept from step to step.", 0.99),
                       weightDecayField(0, "Each step multiplies the weights by 1 − learning_rate · weight_decay.")}},
-      .make = [](const Values& values) {
-        return makeOptimizer(LionRule{.beta1 = values.real("beta1"), .beta2 = values.real("beta2")}, {"momentum"});
-      }};
+      .make =
+          [](const Values& values) {
+            return makeOptimizer(LionRule{.beta1 = values.real("beta1"), .beta2 = values.real("beta2")}, {"momentum"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

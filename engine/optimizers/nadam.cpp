@@ -38,14 +38,16 @@ const OptimizerDefinition& defineNAdamOptimizer() {
                     "decay (NadamW) it was AlgoPerf's strongest baseline. Dozat, ICLR workshop 2016, as PyTorch "
                     "writes it.",
                 .fields = nadamFields()},
-      .make = [](const Values& values) {
-        return makeOptimizer(NAdamRule{.beta1 = values.real("beta1"),
-                                       .beta2 = values.real("beta2"),
-                                       .epsilon = values.real("epsilon"),
-                                       .momentumDecay = values.real("momentum_decay"),
-                                       .place = decayPlaceOf(values)},
-                             {"m", "v"});
-      }};
+      .make =
+          [](const Values& values) {
+            return makeOptimizer(NAdamRule{.beta1 = values.real("beta1"),
+                                           .beta2 = values.real("beta2"),
+                                           .epsilon = values.real("epsilon"),
+                                           .momentumDecay = values.real("momentum_decay"),
+                                           .place = decayPlaceOf(values)},
+                                 {"m", "v"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

@@ -53,9 +53,21 @@ class Optimizer {
   virtual PlainRule plain() const = 0;
 };
 
+// How a rate follows the batch: in proportion, or by the square root where a rule divides by the gradient's size.
+enum class RateScaling { linear, squareRoot };
+
+// What is said of a rule to those who choose one, and advise on it.
+struct OptimizerTraits {
+  RateScaling rateScaling = RateScaling::linear;
+  bool stepsPerTensor = false;  // each tensor's step has a length of its own: the rate need not follow the batch
+  // Fields that mean the same under every rule that has them: a value given to one stays when the rule is changed.
+  std::vector<std::string> common = {"weight_decay", "momentum"};
+};
+
 struct OptimizerDefinition {
   Entry entry;  // fields: learning_rate, weight_decay and the rule's own, with the defaults users know
   std::unique_ptr<Optimizer> (*make)(const Values& values);
+  OptimizerTraits traits = {};
 };
 
 std::span<const OptimizerDefinition* const> optimizerTable();

@@ -30,13 +30,15 @@ const OptimizerDefinition& defineRAdamOptimizer() {
                         "It pays where Adam needs a warm-up and nobody wants to choose one; beside a warm-up it gains "
                         "nothing. Liu et al., ICLR 2020, as PyTorch writes it: ε stands before the bias correction.",
                 .fields = radamFields()},
-      .make = [](const Values& values) {
-        return makeOptimizer(RAdamRule{.beta1 = values.real("beta1"),
-                                       .beta2 = values.real("beta2"),
-                                       .epsilon = values.real("epsilon"),
-                                       .place = decayPlaceOf(values)},
-                             {"m", "v"});
-      }};
+      .make =
+          [](const Values& values) {
+            return makeOptimizer(RAdamRule{.beta1 = values.real("beta1"),
+                                           .beta2 = values.real("beta2"),
+                                           .epsilon = values.real("epsilon"),
+                                           .place = decayPlaceOf(values)},
+                                 {"m", "v"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

@@ -28,12 +28,16 @@ const OptimizerDefinition& defineRMSpropOptimizer() {
                            epsilonField(1e-8),
                            shareField("momentum", "Momentum", "Gathers the divided gradients; 0 leaves it out.", 0),
                            weightDecayField(0, kCoupledDecay)}},
-      .make = [](const Values& values) {
-        const double keep = values.real("decay"), epsilon = values.real("epsilon"), momentum = values.real("momentum");
-        return momentum > 0 ? makeOptimizer(RmsPropMomentumRule{.keep = keep, .epsilon = epsilon, .momentum = momentum},
-                                            {"v", "momentum"})
-                            : makeOptimizer(RmsPropRule{.keep = keep, .epsilon = epsilon}, {"v"});
-      }};
+      .make =
+          [](const Values& values) {
+            const double keep = values.real("decay"), epsilon = values.real("epsilon"),
+                         momentum = values.real("momentum");
+            return momentum > 0
+                       ? makeOptimizer(RmsPropMomentumRule{.keep = keep, .epsilon = epsilon, .momentum = momentum},
+                                       {"v", "momentum"})
+                       : makeOptimizer(RmsPropRule{.keep = keep, .epsilon = epsilon}, {"v"});
+          },
+      .traits = {.rateScaling = RateScaling::squareRoot}};
   return definition;
 }
 

@@ -67,26 +67,28 @@ const OptimizerDefinition& defineSTiLLOptimizer() {
                         "polynomial decay, label smoothing 0.1, zero γ. They do not say what is mixed: that it is the "
                         "two steps, in proportion, is a definition of ours.",
                 .fields = stillFields()},
-      .make = [](const Values& values) {
-        const double epsilon = values.real("epsilon");
-        return makeOptimizer(StillRule{.lamb = {.beta1 = values.real("beta1"),
-                                                .beta2 = values.real("beta2"),
-                                                .epsilon = epsilon,
-                                                .low = 0,
-                                                .high = values.real("gamma_high"),
-                                                .leastRatio = 0,
-                                                .mostRatio = 1e12,
-                                                .correction = LambCorrection::none,
-                                                .onlyDecayed = false},
-                                       .lars = {.momentum = values.real("momentum"),
-                                                .coefficient = values.real("coefficient"),
-                                                .epsilon = epsilon,
-                                                .clips = false,
-                                                .place = RatePlace::inside},
-                                       .lambRate = values.real("lamb_learning_rate"),
-                                       .epochs = values.real("transition")},
-                             {"m", "v", "momentum"}, unscaledOf(values));
-      }};
+      .make =
+          [](const Values& values) {
+            const double epsilon = values.real("epsilon");
+            return makeOptimizer(StillRule{.lamb = {.beta1 = values.real("beta1"),
+                                                    .beta2 = values.real("beta2"),
+                                                    .epsilon = epsilon,
+                                                    .low = 0,
+                                                    .high = values.real("gamma_high"),
+                                                    .leastRatio = 0,
+                                                    .mostRatio = 1e12,
+                                                    .correction = LambCorrection::none,
+                                                    .onlyDecayed = false},
+                                           .lars = {.momentum = values.real("momentum"),
+                                                    .coefficient = values.real("coefficient"),
+                                                    .epsilon = epsilon,
+                                                    .clips = false,
+                                                    .place = RatePlace::inside},
+                                           .lambRate = values.real("lamb_learning_rate"),
+                                           .epochs = values.real("transition")},
+                                 {"m", "v", "momentum"}, unscaledOf(values));
+          },
+      .traits = {.stepsPerTensor = true}};
   return definition;
 }
 

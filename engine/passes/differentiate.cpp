@@ -52,7 +52,7 @@ class Differentiation {
   void seed() {
     const std::vector<NamedResult> results = program().results;
     for (const NamedResult& result : results) {
-      if (result.kind != "loss" || !isWanted(result.tensor)) continue;
+      if (result.kind != ResultKind::loss || !isWanted(result.tensor)) continue;
       const Shape& shape = program().tensor(result.tensor).shape;
       if (shape.rank() != 0)
         throwError(ErrorCode::badProject, "the loss '{}' must be one number, but is {}", result.name, shape.toString());

@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "engine/catalogue/entry.h"
 #include "engine/network/flatten.h"
 #include "engine/network/project_settings.h"
+#include "engine/optimizers/optimizer.h"
 
 namespace loom {
 namespace {
 
 using Rule = RunFinding::Rule;
-
-// Rules with a step of their own length in each tensor: their rates do not follow the batch as others do.
-const std::set<std::string> kByLayer{"LARS", "LAMB", "STiLL"};
-const std::set<std::string> kBySquareRoot{"Adam",    "AdamW",   "Adamax",   "NAdam", "RAdam",
-                                          "RMSprop", "Adagrad", "Adadelta", "Lion",  "LAMB"};
 
 constexpr double kLargeBatch = 4;         // times the base batch from which it is a large one
 constexpr std::int64_t kFewSteps = 50;    // of a whole run
@@ -47,9 +42,10 @@ class RunAdviser {
   RunFinding& find(RunFinding::Severity severity, Rule rule) {
     return m_found.emplace_back(RunFinding{.rule = rule, .severity = severity, .remedy = {}});
   }
-  std::string optimizer() const {
-    const Json& given = m_update.optimizer;
-    return given.is_object() ? given.value("name", std::string("Momentum")) : std::string("Momentum");
+  // Of one that is not known: as most rules are.
+  OptimizerTraits traits() const {
+    const OptimizerDefinition* const rule = optimizerOf(m_update);
+    return rule ? rule->traits : OptimizerTraits{};
   }
   double growth() const {
     return static_cast<double>(m_batch) /
@@ -101,14 +97,14 @@ class RunAdviser {
   // size.
   void rate() {
     const double times = growth();
-    const std::string name = optimizer();
+    const OptimizerTraits rule = traits();
     if (const std::string scaling = m_settings.text("rate_scaling"); scaling != "none") {
       RunFinding& found = find(RunFinding::Severity::fine, Rule::rateScaled);
       found.times = times, found.factor = scaling == "linear" ? times : std::sqrt(times);
-    } else if (times >= kLargeBatch && kByLayer.count(name) == 0) {
+    } else if (times >= kLargeBatch && !rule.stepsPerTensor) {
       RunFinding& found = find(RunFinding::Severity::warning, Rule::rateNotScaled);
       found.times = times, found.baseBatch = m_settings.integer("base_batch");
-      found.remedy = {"rate_scaling", kBySquareRoot.count(name) > 0 ? "square_root" : "linear"};
+      found.remedy = {"rate_scaling", rule.rateScaling == RateScaling::squareRoot ? "square_root" : "linear"};
     }
   }
 

@@ -113,8 +113,8 @@ TensorId ProgramBuilder::add(std::string_view op, std::vector<TensorId> inputs, 
   return emit(op, std::move(inputs), std::move(attributes)).front();
 }
 
-void ProgramBuilder::result(std::string name, std::string kind, TensorId tensor) {
-  m_program.results.push_back({std::move(name), std::move(kind), tensor});
+void ProgramBuilder::result(std::string name, ResultKind kind, TensorId tensor, const ResultSums* sums) {
+  m_program.results.push_back({.name = std::move(name), .kind = kind, .tensor = tensor, .sums = sums});
 }
 
 }  // namespace loom

@@ -38,7 +38,7 @@ class ProgramBuilder {
   // The same for an op with one output (or whose first is wanted).
   TensorId add(std::string_view op, std::vector<TensorId> inputs, Attributes attributes = {});
 
-  void result(std::string name, std::string kind, TensorId tensor);
+  void result(std::string name, ResultKind kind, TensorId tensor, const ResultSums* sums = nullptr);
   const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
   const Shape& shape(TensorId id) const { return tensor(id).shape; }
 

@@ -68,6 +68,18 @@ std::pair<std::string, std::string> parameterAndSlot(std::string_view name) {
   return {std::string(name.substr(0, mark)), std::string(name.substr(mark + 1))};
 }
 
+std::string_view toString(ResultKind kind) {
+  switch (kind) {
+    case ResultKind::output:
+      return "output";
+    case ResultKind::loss:
+      return "loss";
+    case ResultKind::metric:
+      return "metric";
+  }
+  return "";
+}
+
 TensorId Program::findTensor(std::string_view name, TensorRole role) const {
   for (std::size_t id = 0; id < tensors.size(); ++id)
     if (tensors[id].role == role && tensors[id].name == name) return static_cast<TensorId>(id);
@@ -121,7 +133,8 @@ std::string Program::toString() const {
                         operation.backward ? ", backward" : "");
   }
   for (const NamedResult& result : results)
-    text += fmt::format("{} '{}' is {}\n", result.kind, result.name, describe(*this, result.tensor, true));
+    text +=
+        fmt::format("{} '{}' is {}\n", loom::toString(result.kind), result.name, describe(*this, result.tensor, true));
   return text;
 }
 

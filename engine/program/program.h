@@ -2,6 +2,7 @@
 // A drawing as arithmetic: operations in execution order over tensors whose shapes are all known. Everything a backend
 // decides, it decides from this before the first step.
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,11 +77,24 @@ struct Parameter {
 std::string slotName(std::string_view parameter, std::string_view slot);
 std::pair<std::string, std::string> parameterAndSlot(std::string_view name);
 
-// A value that leaves the program: rank 0 for losses and metrics.
+enum class ResultKind { output, loss, metric };
+std::string_view toString(ResultKind kind);
+
+// How a metric that is no mean over samples comes about: a run of the program gives a vector of numbers, sums are kept
+// of these over batches and ranks, and the number is made of the sums at the end. So an uneven last batch weighs what
+// it holds. Objects of it live as long as the process.
+struct ResultSums {
+  // Adds one run's numbers to the sums, which are as many. Null: each to its own.
+  void (*accumulate)(std::span<const double> run, std::span<double> sums);
+  double (*finish)(std::span<const double> sums);  // NaN where they say nothing
+};
+
+// A value that leaves the program: rank 0 for losses and for metrics that are means over samples.
 struct NamedResult {
   std::string name;  // the node's id ("loss", "accuracy", "fc")
-  std::string kind;  // "loss", "metric" or "output"
+  ResultKind kind = ResultKind::output;
   TensorId tensor = kNoTensor;
+  const ResultSums* sums = nullptr;  // of a metric whose tensor is a vector to be summed; null: a mean over samples
 };
 
 struct Program {

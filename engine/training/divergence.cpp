@@ -47,7 +47,7 @@ std::string firstNotFinite(Backend& backend, ParameterStore& store, const Diverg
   Program program = question.program;
   for (std::size_t i = 0; i < probes.size(); ++i)
     if (program.tensor(probes[i].tensor).role == TensorRole::intermediate)
-      program.results.push_back({nameOf(i), "output", probes[i].tensor});
+      program.results.push_back({.name = nameOf(i), .tensor = probes[i].tensor});
   const auto executable = backend.compile(std::move(program), store, question.compile);
   for (const Tensor& tensor : question.program.tensors) {
     if (tensor.role != TensorRole::input) continue;

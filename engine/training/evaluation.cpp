@@ -13,7 +13,7 @@ Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::
   m_feed->setBatch(std::min(m_feed->batch(), m_feed->size()));
   const Program& program = this->program();
   const bool measures = std::any_of(program.results.begin(), program.results.end(), [](const NamedResult& result) {
-    return result.kind == "loss" || result.kind == "metric";
+    return result.kind == ResultKind::loss || result.kind == ResultKind::metric;
   });
   if (!measures)
     throwError(ErrorCode::badProject, "network '{}' has neither a loss nor a metric: there is nothing to evaluate",

@@ -11,13 +11,13 @@ Measured resultsOf(const Executable& executable, StepNumber step, double samples
   Measured measured{.samples = samples};
   const std::vector<NamedResult>& results = executable.program().results;
   const auto losses =
-      std::count_if(results.begin(), results.end(), [](const NamedResult& r) { return r.kind == "loss"; });
+      std::count_if(results.begin(), results.end(), [](const NamedResult& r) { return r.kind == ResultKind::loss; });
   for (const NamedResult& result : results) {
-    if (result.kind != "loss" && result.kind != "metric") continue;
+    if (result.kind != ResultKind::loss && result.kind != ResultKind::metric) continue;
     const double value = executable.scalarResult(result.name, step);
-    if (result.kind == "loss") measured.loss += value;
+    if (result.kind == ResultKind::loss) measured.loss += value;
     // A single loss is told once; several also by name.
-    if (result.kind == "metric" || losses > 1) measured.metrics.emplace_back(result.name, value);
+    if (result.kind == ResultKind::metric || losses > 1) measured.metrics.emplace_back(result.name, value);
   }
   return measured;
 }

@@ -12,9 +12,9 @@ constexpr std::size_t kHead = 6;  // numbers before the parts
 std::vector<std::string> metricNames(const Program& program) {
   std::vector<std::string> names;
   std::size_t losses = 0;
-  for (const NamedResult& result : program.results) losses += result.kind == "loss";
+  for (const NamedResult& result : program.results) losses += result.kind == ResultKind::loss;
   for (const NamedResult& result : program.results)
-    if (result.kind == "metric" || (result.kind == "loss" && losses > 1)) names.push_back(result.name);
+    if (result.kind == ResultKind::metric || (result.kind == ResultKind::loss && losses > 1)) names.push_back(result.name);
   return names;
 }
 

@@ -31,7 +31,7 @@ Target targetOf(const Network& network, const std::string& node) {
   for (const Edge& edge : network.edges) {
     const Node* end = network.find(edge.to.node);
     const LayerDefinition* layer = end ? findLayer(end->layer) : nullptr;
-    if (edge.from.node != node || !layer || layer->entry.category != "lossMetric") continue;
+    if (edge.from.node != node || !layer || !isResult(layer->role)) continue;
     if (layer->entry.id == "SoftmaxCrossEntropy") target.softmax = true;
     if (layer->entry.id == "BinaryCrossEntropy") {
       target.chance = true;
@@ -39,8 +39,8 @@ Target targetOf(const Network& network, const std::string& node) {
     }
     for (const Edge& other : network.edges) {
       const Node* input = network.find(other.from.node);
-      if (other.to.node != edge.to.node || other.from.node == node || !input || input->layer != "Input" ||
-          !target.variable.empty())
+      if (other.to.node != edge.to.node || other.from.node == node || !input ||
+          roleOf(input->layer) != LayerRole::input || !target.variable.empty())
         continue;
       target.variable = Feed::variableOf(network, input->id);
     }
@@ -220,7 +220,7 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   predictions.checkpoint = m_run.checkpoint().string();
   std::vector<Output> outputs;
   for (const NamedResult& result : one.results) {
-    if (result.kind != "output") continue;
+    if (result.kind != ResultKind::output) continue;
     const Target& target = targets.at(result.name);
     PredictedOutput output{.name = (target.variable.empty() ? result.name : target.variable) + "'",
                            .target = target.variable,
@@ -309,7 +309,8 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   Executable& evaluation = m_networks.get({.network = &drawn, .phase = Phase::evaluation, .batch = 1});
   restore();
   const auto& results = evaluation.program().results;
-  if (std::none_of(results.begin(), results.end(), [](const NamedResult& each) { return each.kind == "loss"; }))
+  if (std::none_of(results.begin(), results.end(),
+                   [](const NamedResult& each) { return each.kind == ResultKind::loss; }))
     return predictions;
   Feed single = feedOf(1);
   const auto all = single.bind(drawn, evaluation.program());

@@ -216,10 +216,10 @@ void TrainingSession::chooseMonitor() {
   const Program& program = m_evaluation ? m_evaluation->program() : m_updates.front()->executable().program();
   std::string known = "\"loss\"";
   for (const NamedResult& result : program.results) {
-    if (result.kind == "metric") known += ", \"" + result.name + "\"";
-    if (result.kind == "output" || result.name != m_settings.monitor) continue;
+    if (result.kind == ResultKind::metric) known += ", \"" + result.name + "\"";
+    if (result.kind == ResultKind::output || result.name != m_settings.monitor) continue;
     const Node* node = network.find(result.name);
-    m_higherIsBetter = result.kind == "metric" && node && goalOf(node->layer) == Goal::higher;
+    m_higherIsBetter = result.kind == ResultKind::metric && node && goalOf(node->layer) == Goal::higher;
     return;
   }
   throwError(ErrorCode::badProject, "training.monitor: network '{}' measures no '{}'; it measures {}", network.name,

@@ -108,8 +108,8 @@ UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program
   Attributes attributes = updateAttributes(definition, values, std::move(decays), std::move(scaled), stepsPerEpoch);
   if (averageDecay > 0) attributes.set("average_decay", averageDecay);
   const TensorId ratios = builder.add("update", std::move(inputs), std::move(attributes));
-  builder.result(kSquaresResult, "output", squares);
-  builder.result(kRatiosResult, "output", ratios);
+  builder.result(kSquaresResult, ResultKind::output, squares);
+  builder.result(kRatiosResult, ResultKind::output, ratios);
   made.program = builder.take();
   return made;
 }

@@ -55,7 +55,7 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
-  const auto isLoss = [](const NamedResult& result) { return result.kind == "loss"; };
+  const auto isLoss = [](const NamedResult& result) { return result.kind == ResultKind::loss; };
   if (std::none_of(whole.results.begin(), whole.results.end(), isLoss))
     throwError(ErrorCode::badProject,
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",

@@ -44,4 +44,17 @@ bool MetricLayers::isShare(const RunRecord& run, const QString& metric) const {
   return loom::isShare(layerOf(run, metric).toStdString());
 }
 
+QString MetricLayers::comparedOf(const RunRecord& run, const QStringList& measured) const {
+  QString metric, loss;
+  for (const QString& name : measured) {
+    const LayerDefinition* const layer = findLayer(layerOf(run, name).toStdString());
+    if (layer && layer->result.isPrimary) return name;
+    if (name == QLatin1String("loss"))
+      loss = name;
+    else if (metric.isEmpty() && layer && layer->role == LayerRole::metric)
+      metric = name;
+  }
+  return metric.isEmpty() ? loss : metric;
+}
+
 }  // namespace loom

@@ -21,23 +21,6 @@ QString textOf(const Json& body, const char* key) {
   return found != body.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
 }
 
-// The one by which a person compares: accuracy before any other rate, a rate before a loss.
-template <class Higher>
-std::string chooseMetric(const std::vector<std::string>& names, const std::string& prefix,
-                         const Higher& higherIsBetter) {
-  std::string loss, other;
-  for (const std::string& name : names) {
-    if (name.rfind(prefix, 0) != 0) continue;
-    const std::string metric = name.substr(prefix.size());
-    if (metric == "accuracy") return name;
-    if (metric == "loss")
-      loss = name;
-    else if (other.empty() && higherIsBetter(QString::fromStdString(metric)))
-      other = name;
-  }
-  return other.empty() ? loss : other;
-}
-
 }  // namespace
 
 void RunStore::takeEvent(Entry& entry, const Event& event) {
@@ -77,13 +60,19 @@ void RunStore::takeEvent(Entry& entry, const Event& event) {
 void RunStore::measure(Entry& entry) {
   RunRecord& run = entry.record;
   const std::vector<std::string> names = entry.data->names();
-  const auto higherIsBetter = [&](const QString& metric) { return m_metrics.higherIsBetter(run, metric); };
-  std::string name = chooseMetric(names, "validation.", higherIsBetter);
+  const auto compared = [&](const std::string& prefix) {
+    QStringList measured;
+    for (const std::string& name : names)
+      if (name.starts_with(prefix)) measured << QString::fromStdString(name.substr(prefix.size()));
+    const QString metric = m_metrics.comparedOf(run, measured);
+    return metric.isEmpty() ? std::string() : prefix + metric.toStdString();
+  };
+  std::string name = compared("validation.");
   run.metricOfValidation = !name.empty();
-  if (name.empty()) name = chooseMetric(names, "epoch.", higherIsBetter);
+  if (name.empty()) name = compared("epoch.");
   if (name.empty()) return;
   run.metric = QString::fromStdString(name.substr(name.find('.') + 1));
-  const bool higher = higherIsBetter(run.metric);
+  const bool higher = m_metrics.higherIsBetter(run, run.metric);
   run.best = std::nan("");
   run.bestStep = -1;
   for (const SeriesPoint& point : entry.data->points(name)) {

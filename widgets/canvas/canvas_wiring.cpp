@@ -179,7 +179,7 @@ void NetworkView::beginKeyWire() {
     m_hint->say(tr("Select one node to start a wire from"), viewport()->rect().center());
     return;
   }
-  const bool output = !card->outputs().empty() && !(card->content().category == QLatin1String("lossMetric"));
+  const bool output = !card->outputs().empty() && !isResult(card->content().role);
   const auto& pins = output ? card->outputs() : card->inputs();
   if (pins.empty()) return;
   const PinHit from{pins.front().end, output, card->pos() + pins.front().at};

@@ -245,6 +245,7 @@ CardContent cardContent(const Project& project, const Node& node) {
   LayerWords& words = LayerWords::of(*layer);
   content.type = words.type;
   content.category = words.category;
+  content.role = layer->role;
   content.icon = words.icon;
   content.help = words.help;
   content.parameters = words.parameters(layer->entry, node.values);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/layers/layer.h"
 #include "engine/network/analysis.h"
 #include "engine/network/project.h"
 #include "engine/planner/node_costs.h"
@@ -27,6 +28,7 @@ struct CardContent {
   QString parameters;  // second line
   QString help;        // the entry's summary: third line when zoomed in
   QString category, icon;
+  LayerRole role = LayerRole::layer;
   double share = 0;         // of the network's cost
   double bar = 0;           // of the largest node's cost
   std::optional<int> step;  // of the scale of colours (CostScale); none: the kind of cost has bars

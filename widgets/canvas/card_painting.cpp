@@ -353,7 +353,7 @@ void CardItem::paintPort(QPainter& painter) const {
 
 // Nothing is expected behind a loss, so its pin waits until someone comes near.
 bool CardItem::waits(const CardPin& pin, bool output) const {
-  const bool lossEnd = output && m_content.category == QLatin1String("lossMetric");
+  const bool lossEnd = output && isResult(m_content.role);
   const bool portEnd = output && m_content.form == CardContent::Form::port && !m_inputs.empty();
   return (lossEnd || portEnd) && !pin.wired && !m_hovered;
 }

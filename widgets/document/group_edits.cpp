@@ -259,7 +259,7 @@ std::string whyNotRepeat(const Drawing& drawing, const std::set<std::string>& no
   }
   for (const std::string& id : nodes) {
     const Node* node = drawing.find(id);
-    if (node != nullptr && node->unit.empty() && node->layer == "Input")
+    if (node != nullptr && node->unit.empty() && roleOf(node->layer) == LayerRole::input)
       return fmt::format("{} is an input: it cannot be repeated", id);
   }
   if (const std::string way = wayAround(drawing, nodes); !way.empty())

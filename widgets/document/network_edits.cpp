@@ -40,7 +40,7 @@ bool validId(std::string_view id) {
 }
 
 bool isTerminal(const LayerDefinition& layer) {
-  return layer.entry.outputs.empty() || layer.entry.category == "lossMetric";
+  return layer.entry.outputs.empty() || isResult(layer.role);
 }
 
 WireRules::WireRules(const Drawing& drawing, Endpoint end, bool output, const std::optional<Edge>& except)

@@ -10,23 +10,24 @@ namespace loom {
 
 namespace {
 
-std::vector<std::string> idsOfLayer(const Network& unit, const char* layer) {
+std::vector<std::string> idsOf(const Network& unit, LayerRole role) {
   std::vector<std::string> ids;
   for (const Node& node : unit.nodes)
-    if (node.layer == layer) ids.push_back(node.id);
+    if (roleOf(node.layer) == role) ids.push_back(node.id);
   return ids;
 }
 
 }  // namespace
 
 bool isPortNode(const Node& node) {
-  return node.layer == "Input" || node.layer == "Output";
+  const LayerRole role = roleOf(node.layer);
+  return role == LayerRole::input || role == LayerRole::output;
 }
 std::vector<std::string> unitInputs(const Network& unit) {
-  return idsOfLayer(unit, "Input");
+  return idsOf(unit, LayerRole::input);
 }
 std::vector<std::string> unitOutputs(const Network& unit) {
-  return idsOfLayer(unit, "Output");
+  return idsOf(unit, LayerRole::output);
 }
 
 std::vector<UnitUse> usesOf(const Project& project, const std::string& unit) {

@@ -56,7 +56,8 @@ std::vector<std::string> targetInputs(const Network& network) {
   for (const Edge& edge : network.edges)
     if (edge.to.port == "target")
       if (const Node* const node = network.find(edge.from.node);
-          node && node->layer == "Input" && std::find(inputs.begin(), inputs.end(), node->id) == inputs.end())
+          node && roleOf(node->layer) == LayerRole::input &&
+          std::find(inputs.begin(), inputs.end(), node->id) == inputs.end())
         inputs.push_back(node->id);
   return inputs;
 }
@@ -241,18 +242,19 @@ void DataPage::rename(const std::string& column, const QString& to) {
   const DatasetSpec* const owner = prepared();
   if (!owner || !facts) return;
   // Inputs that take the column go along.
-  context().document->edit(tr("rename %1").arg(QString::fromStdString(column)),
-                           [&, owner = owner->name](ProjectEdit& edit) {
-                             for (DatasetSpec& spec : edit.datasets())
-                               if (spec.name == owner) spec.prepare = changed;
-                             for (const Network& each : std::vector<Network>(edit.project().networks))
-                               edit.drawing(each.name, [&](DrawingEdit& drawing) {
-                                 for (const Node& node : each.nodes)
-                                   if (node.layer == "Input" && node.values.value("variable", node.id) == before &&
-                                       joinOf(changed, column).empty())
-                                     takeVariable(drawing, node.id, name);
-                               });
-                           });
+  context().document->edit(
+      tr("rename %1").arg(QString::fromStdString(column)), [&, owner = owner->name](ProjectEdit& edit) {
+        for (DatasetSpec& spec : edit.datasets())
+          if (spec.name == owner) spec.prepare = changed;
+        for (const Network& each : std::vector<Network>(edit.project().networks))
+          edit.drawing(each.name, [&](DrawingEdit& drawing) {
+            for (const Node& node : each.nodes) {
+              const bool takes =
+                  roleOf(node.layer) == LayerRole::input && node.values.value("variable", node.id) == before;
+              if (takes && joinOf(changed, column).empty()) takeVariable(drawing, node.id, name);
+            }
+          });
+      });
 }
 
 // Numbers are joined into the Input's vector; a picture, or a number for a single one, is what the Input takes.

@@ -25,7 +25,7 @@ std::vector<std::string> targetVariables(const Project& project) {
     const Network network = flatten(project, drawn).network;  // a loss may stand in a unit
     for (const Edge& edge : network.edges) {
       const Node* node = edge.to.port == "target" ? network.find(edge.from.node) : nullptr;
-      if (!node || node->layer != "Input") continue;
+      if (!node || roleOf(node->layer) != LayerRole::input) continue;
       const auto named = node->values.find("variable");
       found.push_back(named != node->values.end() && named->is_string() && !named->get<std::string>().empty()
                           ? named->get<std::string>()

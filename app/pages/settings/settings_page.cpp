@@ -24,6 +24,7 @@
 #include "engine/base/error.h"
 #include "engine/data/dataset.h"
 #include "engine/network/dataset_rows.h"
+#include "engine/network/project_settings.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 #include "widgets/chart/format.h"
@@ -44,10 +45,7 @@ Values settingsOf(const Project& project) {
 }
 
 double baseRateOf(const UpdateSpec& update) {
-  const bool named =
-      update.optimizer.is_object() && update.optimizer.contains("name") && update.optimizer["name"].is_string();
-  const OptimizerDefinition* optimizer =
-      findOptimizer(named ? update.optimizer["name"].get<std::string>() : "Momentum");
+  const OptimizerDefinition* optimizer = optimizerOf(update);
   if (!optimizer) return 0;
   try {
     return Values(optimizer->entry, update.optimizer).real("learning_rate");

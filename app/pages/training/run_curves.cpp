@@ -16,6 +16,17 @@ constexpr int kTrainingColour = 0, kValidationColour = 1;
 constexpr int kLeastCurve = 112;
 constexpr double kAhead = 0.04;  // of what is seen so far, beyond the live edge
 
+// Of a run that tells no metric of its own yet: that of its steps by which it would be compared, else the first.
+std::string measuredMetric(const MetricLayers& layers, const RunRecord& run, const std::vector<std::string>& names) {
+  constexpr std::string_view kSteps = "training.";
+  QStringList measured;
+  for (const std::string& name : names)
+    if (name.starts_with(kSteps) && name != series::kLoss)
+      measured << QString::fromStdString(name.substr(kSteps.size()));
+  const QString compared = layers.comparedOf(run, measured);
+  return (compared.isEmpty() && !measured.isEmpty() ? measured.front() : compared).toStdString();
+}
+
 }  // namespace
 
 RunCurves::RunCurves(AppContext& context, QWidget* parent)
@@ -112,12 +123,7 @@ void RunCurves::setLines() {
   // The metric by which the run is compared, else the first that is measured.
   const RunRecord* const run = m_context.store->find(m_run);
   m_metricName = run && run->metric != "loss" ? run->metric.toStdString() : std::string();
-  if (m_metricName.empty())
-    for (const std::string& name : names) {
-      if (name.rfind("training.", 0) != 0 || name == series::kLoss) continue;
-      m_metricName = name.substr(9);
-      if (m_metricName == "accuracy") break;
-    }
+  if (run && m_metricName.empty()) m_metricName = measuredMetric(m_context.store->metrics(), *run, names);
   const QString metric = QString::fromStdString(m_metricName);
   const ValueKind kind = run ? m_context.runMetrics->kind(*run, metric) : ValueKind::loss;
   const bool fraction = kind == ValueKind::accuracy;

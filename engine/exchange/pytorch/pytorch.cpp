@@ -137,7 +137,7 @@ class Script {
 
   bool readsDataset(std::size_t i) const {
     const GraphNode& graph = m_graph.nodes()[i];
-    return graph.layer->entry.id == "Input" &&
+    return graph.layer->role == LayerRole::input &&
            Values(graph.layer->entry, graph.node->values).text("source") == "dataset";
   }
 

@@ -48,7 +48,7 @@ Program programOf(const Case& c) {
       inside(b.add("convolution", {x, w},
                    {{"padding", Integers{c.pad, c.pad, c.pad, c.pad}}, {"strides", Integers{c.stride, c.stride}}}));
   const TensorId weighted = b.add("binary", {y, y}, {{"function", std::string("multiply")}});
-  b.result("loss", "loss", b.add("reduce", {weighted}, {{"function", std::string("sum")}}));
+  b.result("loss", ResultKind::loss, b.add("reduce", {weighted}, {{"function", std::string("sum")}}));
   differentiate(b);
   return b.take();
 }

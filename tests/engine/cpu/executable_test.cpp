@@ -452,7 +452,7 @@ TEST(CpuExecutable, aNotANumberIsNeverRight) {
   ParameterStore store(1);
   ProgramBuilder builder(4, 1, false);
   const TensorId p = builder.input("p", {4}, DataType::f32), target = builder.input("target", {4}, DataType::f32);
-  builder.result("share", "metric", builder.add("binary_accuracy", {p, target}));
+  builder.result("share", ResultKind::metric, builder.add("binary_accuracy", {p, target}));
   const auto executable = cpu->compile(builder.take(), store, {});
   const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {0.9f, 0.1f, nan, nan},
               targets[] = {1, 0, 0, 1};
@@ -469,7 +469,7 @@ TEST(CpuExecutable, aNotANumberIsNeverAmongTheBest) {
     ParameterStore store(1);
     ProgramBuilder builder(3, 1, false);
     const TensorId logits = builder.input("logits", {3, 3}, DataType::f32), y = builder.input("y", {3}, DataType::i32);
-    builder.result("share", "metric", builder.add("top_k_accuracy", {logits, y}, {{"k", k}}));
+    builder.result("share", ResultKind::metric, builder.add("top_k_accuracy", {logits, y}, {{"k", k}}));
     const auto executable = cpu->compile(builder.take(), store, {});
     const float nan = std::numeric_limits<float>::quiet_NaN(), values[] = {nan, 1, 2, 3, 1, 2, nan, nan, nan};
     const std::int32_t labels[] = {0, 0, 2};
@@ -486,7 +486,7 @@ TEST(CpuExecutable, theFirstOfEqualsComesFirstAndNotANumberBeforeAll) {
   ProgramBuilder builder(1, 1, false);
   const std::vector<TensorId> found =
       builder.emit("top_k", {builder.input("x", {1, 5}, DataType::f32)}, {{"k", std::int64_t{4}}});
-  builder.result("places", "output", found[1]);
+  builder.result("places", ResultKind::output, found[1]);
   const auto executable = cpu->compile(builder.take(), store, {});
   const float values[] = {1, 3, 3, std::numeric_limits<float>::quiet_NaN(), 3};
   std::memcpy(executable->input("x").data(), values, sizeof values);

@@ -22,7 +22,7 @@ std::vector<std::string> implementations(DataType precision) {
                  w = b.parameter({.name = "w", .shape = {32, 32, 5, 5}});
   const TensorId y = b.add("convolution", {x, w}, {{"padding", Integers{2, 2, 2, 2}}});
   const TensorId squares = b.add("binary", {y, y}, {{"function", std::string("multiply")}});
-  b.result("loss", "loss", b.add("reduce", {squares}, {{"function", std::string("sum")}}));
+  b.result("loss", ResultKind::loss, b.add("reduce", {squares}, {{"function", std::string("sum")}}));
   differentiate(b);
   const auto backend = makeCpuBackend(1);
   ParameterStore store(1, backend->makeMemory());

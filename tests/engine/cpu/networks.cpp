@@ -105,7 +105,7 @@ class Layers {
   Program finish(TensorId logits, Shape labelShape) {
     const TensorId y = b.input("y", std::move(labelShape), DataType::i32);
     b.setOrigin("loss");
-    b.result("loss", "loss", b.add("softmax_cross_entropy", {logits, y}, {{"smoothing", 0.0}}));
+    b.result("loss", ResultKind::loss, b.add("softmax_cross_entropy", {logits, y}, {{"smoothing", 0.0}}));
     differentiate(b);
     return b.take();
   }

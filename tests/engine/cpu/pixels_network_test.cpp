@@ -34,7 +34,7 @@ Program programOf(const Case& c) {
   const TensorId sum = b.add("convolution", {x, w, bias}, {{"padding", c.padding}, {"strides", c.strides}});
   const TensorId y = b.add("scale", {b.add("unary", {sum}, {{"function", std::string("relu")}})}, {{"factor", 0.5}});
   const TensorId squares = b.add("binary", {y, y}, {{"function", std::string("multiply")}});
-  b.result("loss", "loss", b.add("reduce", {squares}, {{"function", std::string("sum")}}));
+  b.result("loss", ResultKind::loss, b.add("reduce", {squares}, {{"function", std::string("sum")}}));
   differentiate(b);
   return b.take();
 }

@@ -49,14 +49,14 @@ Program ofEveryOp() {
                  there = b.add("reduce_to", {product}, {{"ranks", ranks}, {"root", std::int64_t{1}}});
   b.add("send", {b.add("scale", {b.input("m", {4}, DataType::f32)}, {{"factor", 2.0}})},
         {{"to", std::int64_t{1}}, {"ranks", ranks}, {"bucket", std::int64_t{7}}});
-  b.result("message", "output",
+  b.result("message", ResultKind::output,
            b.add("receive", {},
                  {{"from", std::int64_t{2}},
                   {"ranks", ranks},
                   {"bucket", std::int64_t{7}},
                   {"shape", std::vector<std::int64_t>{4}}}));
-  b.result("elsewhere", "output", there);
-  b.result("loss", "loss",
+  b.result("elsewhere", ResultKind::output, there);
+  b.result("loss", ResultKind::loss,
            b.add("reduce", {b.add("binary", {here, there}, {{"function", "add"}})}, {{"function", "sum"}}));
   differentiate(b);
   return b.take();

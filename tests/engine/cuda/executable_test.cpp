@@ -135,8 +135,8 @@ TEST(CudaExecutable, WorkspacesAreAlignedAsLibrariesDemand) {
   const TensorId x = builder.input("x", {3, 5}, DataType::f32);
   const TensorId weight = builder.parameter({.name = "w", .shape = {5, 4}});
   const TensorId early = builder.add("unary", {wide}, {{"function", std::string("exp")}});
-  builder.result("y", "output", builder.add("matmul", {x, weight}));
-  builder.result("late", "output", builder.add("reduce", {early}, {{"function", std::string("sum")}}));
+  builder.result("y", ResultKind::output, builder.add("matmul", {x, weight}));
+  builder.result("late", ResultKind::output, builder.add("reduce", {early}, {{"function", std::string("sum")}}));
   const Program program = builder.take();
   Machine machine(program, {.checkedCalls = 0});
   machine.executable->run({});

@@ -28,7 +28,7 @@ std::vector<float> preparedBy(Backend& backend, const Dataset& dataset, const Pr
   const Shape& shape = preparation.shape();
   ProgramBuilder builder(batch, 1, true);
   const TensorId x = builder.input("x", {batch, shape[0], shape[1], shape[2]}, DataType::f32);
-  builder.result("x", "output", x);
+  builder.result("x", ResultKind::output, x);
   Program program = builder.take();
   takeBytes(program, x, variable, preparation, 9);
   ParameterStore store(1, backend.makeMemory());

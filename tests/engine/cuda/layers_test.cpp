@@ -61,7 +61,7 @@ struct Drawing {
     const TensorId projection = b.input("projection", b.shape(y), DataType::f32);
     const TensorId product =
         b.add("binary", {b.add("scale", {y}, {{"factor", 2.0}}), projection}, {{"function", "multiply"}});
-    b.result("loss", "loss", b.add("reduce", {product}, {{"function", "sum"}}));
+    b.result("loss", ResultKind::loss, b.add("reduce", {product}, {{"function", "sum"}}));
     differentiate(b);
     return b.take();
   }

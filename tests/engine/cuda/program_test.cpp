@@ -86,7 +86,7 @@ TEST(CudaProgram, reluAndMaskAreJoinedToSums) {
   const TensorId z =
       unary(builder, "relu", sum(builder, sum(builder, y, half(builder, y)), image(builder, "other", 7)));
   const TensorId product = builder.add("binary", {z, image(builder, "weights", 7)}, {{"function", "multiply"}});
-  builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {product}, {{"function", "sum"}}));
   differentiate(builder);
   const Program program = builder.take();
   const std::vector<std::string> kernels = expectAsReference(program);
@@ -100,7 +100,7 @@ TEST(CudaProgram, dropoutDrawsTheSameMaskInAnyLayout) {
     const TensorId x = half(builder, image(builder, "x", channels));
     const TensorId y = builder.add("dropout", {x, builder.scalar(kStepScalar), builder.scalar(kFirstSampleScalar)},
                                    {{"probability", 0.4}, {"stream", std::int64_t{99}}, {"seed", std::int64_t{3}}});
-    builder.result("y", "output", half(builder, y));
+    builder.result("y", ResultKind::output, half(builder, y));
     expectAsReference(builder.take());
   }
 }
@@ -111,7 +111,7 @@ TEST(CudaProgram, dropoutDrawsTheSameMaskWhereSamplesAreNotOutermost) {
   const TensorId y =
       builder.add("dropout", {half(builder, x), builder.scalar(kStepScalar), builder.scalar(kFirstSampleScalar)},
                   {{"probability", 0.4}, {"stream", std::int64_t{99}}});
-  builder.result("y", "output", half(builder, y));
+  builder.result("y", ResultKind::output, half(builder, y));
   expectAsReference(builder.take());
 }
 
@@ -127,10 +127,10 @@ TEST(CudaProgram, tf32RoundsFactorsWhereItIsAskedForAndNowhereElse) {
   const TensorId y =
       builder.add("convolution", {full(builder, "image", {2, 4, 3, 3}), full(builder, "kernel", {5, 4, 1, 1})});
   const TensorId z = builder.add("matmul", {full(builder, "a", {3, 8}), full(builder, "b", {8, 6})});
-  builder.result("y", "output", y);
-  builder.result("z", "output", z);
+  builder.result("y", ResultKind::output, y);
+  builder.result("z", ResultKind::output, z);
   const auto sumOf = [&](TensorId x) { return builder.add("reduce", {x}, {{"function", "sum"}}); };
-  builder.result("loss", "loss", sum(builder, sumOf(y), sumOf(z)));
+  builder.result("loss", ResultKind::loss, sum(builder, sumOf(y), sumOf(z)));
   differentiate(builder);
   const Program program = builder.take();
   const auto found = [&](bool tf32) {
@@ -165,9 +165,9 @@ TEST(CudaProgram, everythingElementwiseKeepsTheLayout) {
       builder.add("binary", {unary(builder, "silu", x), unary(builder, "sigmoid", gate)}, {{"function", "multiply"}});
   y = builder.add("concatenate", {y, builder.add("softmax", {x}, {{"axis", 1}})}, {{"axis", 1}});
   y = builder.add("slice", {y}, {{"axis", 1}, {"start", 8}, {"length", 16}, {"step", 1}});
-  builder.result("y", "output", y);
+  builder.result("y", ResultKind::output, y);
   const TensorId product = builder.add("binary", {y, image(builder, "weights", 16)}, {{"function", "multiply"}});
-  builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {product}, {{"function", "sum"}}));
   differentiate(builder);
   expectAsReference(builder.take());
 }
@@ -180,7 +180,8 @@ Program classifier() {
   const TensorId both = builder.input("labels", {3, 2}, DataType::i32);
   builder.setOrigin("loss");
   const TensorId labels = builder.add("slice", {both}, {{"axis", 1}, {"start", 1}, {"length", 1}, {"step", 1}});
-  builder.result("loss", "loss", builder.add("softmax_cross_entropy", {weight(builder, "logits", {3, 5}), labels}));
+  builder.result("loss", ResultKind::loss,
+                 builder.add("softmax_cross_entropy", {weight(builder, "logits", {3, 5}), labels}));
   differentiate(builder);
   return builder.take();
 }
@@ -190,7 +191,7 @@ Program tokens(std::int64_t rows) {
   builder.setOrigin("tokens");
   const TensorId y =
       builder.add("embedding", {builder.input("labels", {2, 9}, DataType::i32), weight(builder, "w", {rows, 4})});
-  builder.result("loss", "loss", builder.add("reduce", {y}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {y}, {{"function", "sum"}}));
   differentiate(builder);
   return builder.take();
 }

@@ -38,7 +38,7 @@ Floats valuesOf(Backend& backend, const std::string& op, const std::vector<Given
   for (std::size_t k = 0; k < inputs.size(); ++k)
     ids.push_back(present[k] ? declare(builder, inputs[k], k) : kNoTensor);
   const TensorId y = builder.emit(op, ids, attributes)[output];
-  builder.result("y", "output", y);
+  builder.result("y", ResultKind::output, y);
   const Program program = builder.take();
   ParameterStore store(1, backend.makeMemory());
   const auto executable = backend.compile(program, store, {});

@@ -44,7 +44,7 @@ Program linear() {
   ProgramBuilder builder(4, 1, false);
   const TensorId y = builder.add(
       "matmul", {builder.input("x", {4, 8}, DataType::f32), weight(builder, "w", {8, 16}), weight(builder, "b", {16})});
-  builder.result("y", "output", builder.add("unary", {y}, {{"function", "relu"}}));
+  builder.result("y", ResultKind::output, builder.add("unary", {y}, {{"function", "relu"}}));
   return builder.take();
 }
 
@@ -82,7 +82,7 @@ Program normalised() {
   const TensorId z =
       builder.add("batch_normalization",
                   {y, weight(builder, "gamma", {16}), weight(builder, "beta", {16}), state("mean"), state("variance")});
-  builder.result("loss", "loss",
+  builder.result("loss", ResultKind::loss,
                  builder.add("reduce", {builder.add("unary", {z}, {{"function", "relu"}})}, {{"function", "sum"}}));
   differentiate(builder);
   return builder.take();
@@ -139,7 +139,7 @@ TEST(StepCost, TheWorkspaceOfAConvolutionIsInItsMemory) {
   const auto memoryOf = [](std::int64_t images, std::int64_t channels) {
     ProgramBuilder builder(images, 1, false);
     const TensorId x = builder.input("x", {images, channels, 64, 64}, DataType::f32);
-    builder.result("y", "output", builder.add("convolution", {x, weight(builder, "w", {8, channels, 1, 1})}));
+    builder.result("y", ResultKind::output, builder.add("convolution", {x, weight(builder, "w", {8, channels, 1, 1})}));
     return costOf(builder.take()).memory.shared;
   };
   // Three channels: x channels-last beside it; eight of workspace each for x and y, and for w.
@@ -160,7 +160,7 @@ TEST(StepCost, OfARecurrenceCountsRowsAndNotTheGapsBetweenThem) {
       builder.add("lstm", {builder.input("x", {kBatch, kTime, kChannels}, DataType::f32),
                            weight(builder, "w", {4 * kHidden, kChannels}), weight(builder, "u", {4 * kHidden, kHidden}),
                            weight(builder, "b", {4 * kHidden})});
-  builder.result("y", "output", y);
+  builder.result("y", ResultKind::output, y);
   const StepCost cost = costOf(builder.take());
   const StageCost& input = stageOf(cost, "lstm input side");
   EXPECT_EQ(input.kind, StageKind::product);
@@ -190,7 +190,7 @@ TEST(StepCost, AttentionIsOfItsOwnKind) {
   const auto attention = [](std::int64_t channels) {
     ProgramBuilder builder(2, 1, false);
     const TensorId x = builder.input("x", {2, 6, channels}, DataType::f32);
-    builder.result("y", "output", builder.add("attention", {x, x, x}, {{"heads", std::int64_t{2}}}));
+    builder.result("y", ResultKind::output, builder.add("attention", {x, x, x}, {{"heads", std::int64_t{2}}}));
     return costOf(builder.take());
   };
   const StepCost narrow = attention(8), wide = attention(2 * 65);

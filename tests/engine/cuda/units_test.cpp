@@ -78,7 +78,7 @@ TEST(CudaPlan, ConvertsOnceForAllReaders) {
   TensorId y = x;
   for (int k = 0; k < 3; ++k)
     y = builder.add("matmul", {y, w, kNoTensor}, {{"transpose_a", false}, {"transpose_b", true}});
-  builder.result("y", "output", y);
+  builder.result("y", ResultKind::output, y);
   const auto backend = makeCudaBackend(std::make_shared<fake::FakeDevice>());
   ParameterStore store(1, backend->makeMemory());
   const Program program = builder.take();
@@ -105,7 +105,7 @@ TEST(CudaPlan, DeliversManyGradientsInOneLaunch) {
                     {y, builder.parameter({.name = fmt::format("w{}", k), .shape = {3, 3, 3, 3}}),
                      builder.parameter({.name = fmt::format("b{}", k), .shape = {3}})},
                     {{"padding", std::vector<std::int64_t>{1, 1, 1, 1}}});
-  builder.result("loss", "loss", builder.add("reduce", {y}, {{"function", std::string("sum")}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {y}, {{"function", std::string("sum")}}));
   differentiate(builder);
   const Program program = builder.take();
   const auto backend = makeCudaBackend(std::make_shared<fake::FakeDevice>());

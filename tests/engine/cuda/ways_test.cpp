@@ -120,7 +120,7 @@ TEST_F(CudaWays, TrialsLeaveNoBufferAndNoStageBehind) {
 TEST_F(CudaWays, TrialsLeaveNoConstantBehind) {
   ProgramBuilder builder(2, 1, false);
   const TensorId x = builder.input("x", {2, 9, 24}, DataType::f32);
-  builder.result("y", "output", builder.add("attention", {x, x, x}, {{"heads", std::int64_t{3}}}));
+  builder.result("y", ResultKind::output, builder.add("attention", {x, x, x}, {{"heads", std::int64_t{3}}}));
   const Program program = builder.take();
   const auto bytesOf = [&](const Device::Timing* timing) {
     const auto device = std::make_shared<fake::FakeDevice>(fake::FakeOptions{.timing = timing});

@@ -32,7 +32,7 @@ Passed pass(const LayerExample& example, const std::vector<double>& x, const std
   const TensorId loss =
       builder.add("reduce", {product},
                   {{"function", std::string("sum")}, {"axes", std::vector<std::int64_t>{0, 1}}, {"keep", false}});
-  builder.result("loss", "loss", loss);
+  builder.result("loss", ResultKind::loss, loss);
   differentiate(builder);
   Evaluator evaluator(builder.take());
   evaluator.value("x", weight.empty() ? TensorRole::parameter : TensorRole::input).values = x;

@@ -321,7 +321,7 @@ LoweredExample lowerExample(const LayerExample& example, std::int64_t batch, boo
   result.shapes = layer->shapes({"it", values, wired});
   builder.setOrigin("it");
   result.outputs = layer->lower({"it", "it", values, inputs, builder});
-  if (builder.program().results.empty()) builder.result("it", "output", result.outputs[0]);
+  if (builder.program().results.empty()) builder.result("it", ResultKind::output, result.outputs[0]);
   result.program = builder.take();
   return result;
 }

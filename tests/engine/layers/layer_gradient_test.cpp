@@ -33,10 +33,11 @@ class LayerGradient : public testing::TestWithParam<LayerExample> {};
 
 TEST_P(LayerGradient, HasTheGradientOfItsFunction) {
   const LayerExample& example = GetParam();
-  const Entry& entry = findLayer(example.layer)->entry;
-  if (entry.id == "Input" || (entry.category == "lossMetric" && !entry.field("weight")))
+  const LayerDefinition& layer = *findLayer(example.layer);
+  const Entry& entry = layer.entry;
+  if (layer.role == LayerRole::input || layer.role == LayerRole::metric)
     return;  // nothing flows back from these
-  if (entry.id.starts_with("Binary") && entry.category != "lossMetric")
+  if (entry.id.starts_with("Binary") && !isResult(layer.role))
     return;  // theirs is not that of what they compute: binary_weights_test.cpp
   if (example.flat && (example.inputs.empty() || example.labels > 0)) return;  // there is nothing to flow to
   for (const bool training : {true, false}) {
@@ -55,7 +56,7 @@ TEST_P(LayerGradient, HasTheGradientOfItsFunction) {
     for (const Parameter& parameter : lowered.program.parameters) wanted += parameter.isState ? 0 : 1;
     for (const Tensor& tensor : lowered.program.tensors)
       wanted += tensor.role == TensorRole::input && tensor.type == DataType::f32;
-    if (entry.category == "lossMetric" && example.labels == 0) --wanted;
+    if (isResult(layer.role) && example.labels == 0) --wanted;
     if (!example.flat) {
       EXPECT_GE(check.flowing, wanted);
     }

@@ -97,8 +97,8 @@ Program programOf(const OpCase& opCase, bool backward) {
   const TensorId product = builder.tensor(y).type != DataType::f32
                                ? projection
                                : builder.add("binary", {y, projection}, {{"function", "multiply"}});
-  builder.result("y", "output", y);
-  builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
+  builder.result("y", ResultKind::output, y);
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {product}, {{"function", "sum"}}));
   if (backward) differentiate(builder);
   return builder.take();
 }

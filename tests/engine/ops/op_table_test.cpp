@@ -121,7 +121,7 @@ TEST(OpTable, OpsBetweenRanksAreNeverDeadAndNeverMerged) {
     std::vector<TensorId> inputs;
     for (const InputCase& input : opCase.inputs) inputs.push_back(builder.input("in", input.shape, DataType::f32));
     for (int i = 0; i < 2; ++i) builder.add(opCase.op, inputs, opCase.attributes);
-    builder.result("x", "output", builder.input("x", Shape{3, 4}, DataType::f32));
+    builder.result("x", ResultKind::output, builder.input("x", Shape{3, 4}, DataType::f32));
     Program program = builder.take();
     simplify(program);
     EXPECT_EQ(program.operations.size(), 2u) << opCase.op;

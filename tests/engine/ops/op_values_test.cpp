@@ -294,7 +294,7 @@ TEST(OpValues, ScaleAllScalesEach) {
 std::vector<double> gradientOfReduce(const char* function, const std::vector<double>& x) {
   ProgramBuilder builder(1, 1, true);
   const TensorId id = builder.parameter({.name = "x", .shape = {static_cast<std::int64_t>(x.size())}});
-  builder.result("loss", "loss", builder.add("reduce", {id}, {{"function", std::string(function)}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {id}, {{"function", std::string(function)}}));
   differentiate(builder);
   Evaluator evaluator(builder.take());
   evaluator.value("x", TensorRole::parameter).values = x;

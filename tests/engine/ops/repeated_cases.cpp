@@ -17,7 +17,7 @@ std::optional<Program> learnedProgramOf(const OpCase& opCase) {
   for (int times = 0; times < 2; ++times) squared = builder.add("unary", {squared}, {{"function", "square"}});
   const TensorId projection = builder.input("projection", builder.shape(y), DataType::f32);
   const TensorId product = builder.add("binary", {squared, projection}, {{"function", "multiply"}});
-  builder.result("loss", "loss", builder.add("reduce", {product}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {product}, {{"function", "sum"}}));
   differentiate(builder);
   Program program = builder.take();
   if (std::ranges::none_of(program.operations, [](const Operation& one) { return one.backward; })) return std::nullopt;

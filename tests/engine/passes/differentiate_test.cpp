@@ -48,7 +48,8 @@ TEST(Differentiate, GivesEveryWantedParameterATensorOfItsShape) {
   builder.setOrigin("fc");
   const TensorId y = builder.add("matmul", {x, w, b}, {{"transpose_b", true}});
   builder.setOrigin("loss");
-  builder.result("loss", "loss", builder.add("mean_squared_error", {y, builder.input("t", {3, 2}, DataType::f32)}));
+  builder.result("loss", ResultKind::loss,
+                 builder.add("mean_squared_error", {y, builder.input("t", {3, 2}, DataType::f32)}));
   differentiate(builder);
   const Program program = builder.take();
   for (const Parameter& parameter : program.parameters) {
@@ -67,7 +68,8 @@ TEST(Differentiate, SumsTheContributionsOfSharedWeights) {
   const TensorId w = builder.parameter(weight("w", {2}));
   EXPECT_EQ(builder.parameter(weight("w", {2})), w);
   // w^3 + w: d = 3 w^2 + 1
-  builder.result("loss", "loss", total(builder, sum(builder, product(builder, product(builder, w, w), w), w)));
+  builder.result("loss", ResultKind::loss,
+                 total(builder, sum(builder, product(builder, product(builder, w, w), w), w)));
   differentiate(builder);
   Evaluator evaluator(builder.take());
   evaluator.value("w", TensorRole::parameter).values = {2, -3};
@@ -78,9 +80,9 @@ TEST(Differentiate, SumsTheContributionsOfSharedWeights) {
 TEST(Differentiate, TwoLossesAddAndTheLossScaleMultiplies) {
   ProgramBuilder builder(1, 1, true);
   const TensorId w = builder.parameter(weight("w", {1}));
-  builder.result("a", "loss", total(builder, builder.add("unary", {w}, {{"function", "square"}})));
-  builder.result("b", "loss", total(builder, builder.add("scale", {w}, {{"factor", 5.0}})));
-  builder.result("accuracy", "metric", total(builder, builder.add("scale", {w}, {{"factor", 100.0}})));
+  builder.result("a", ResultKind::loss, total(builder, builder.add("unary", {w}, {{"function", "square"}})));
+  builder.result("b", ResultKind::loss, total(builder, builder.add("scale", {w}, {{"factor", 5.0}})));
+  builder.result("accuracy", ResultKind::metric, total(builder, builder.add("scale", {w}, {{"factor", 100.0}})));
   differentiate(builder);
   Evaluator evaluator(builder.take());
   evaluator.value("w", TensorRole::parameter).values = {3};
@@ -94,7 +96,7 @@ TEST(Differentiate, TwoLossesAddAndTheLossScaleMultiplies) {
 TEST(Differentiate, OneGradientForTwoParametersIsCopied) {
   ProgramBuilder builder(1, 1, true);
   const TensorId a = builder.parameter(weight("a", {3})), b = builder.parameter(weight("b", {3}));
-  builder.result("loss", "loss", total(builder, sum(builder, a, b)));
+  builder.result("loss", ResultKind::loss, total(builder, sum(builder, a, b)));
   differentiate(builder);
   const Program program = builder.take();
   const TensorId da = program.findTensor("a", TensorRole::parameterGradient),
@@ -115,7 +117,7 @@ TEST(Differentiate, NoOperationReadsAParameterGradient) {
   const TensorId w = builder.parameter(weight("w", {4, 3})), bias = builder.parameter(weight("bias", {2, 3}));
   // d bias is dy itself, which the gradient of w reads.
   const TensorId shifted = sum(builder, builder.add("matmul", {x, w}), bias);
-  builder.result("loss", "loss", total(builder, builder.add("unary", {shifted}, {{"function", "tanh"}})));
+  builder.result("loss", ResultKind::loss, total(builder, builder.add("unary", {shifted}, {{"function", "tanh"}})));
   differentiate(builder);
   const Program program = builder.take();
   for (const Operation& operation : program.operations)
@@ -137,7 +139,7 @@ TEST(Differentiate, StopsWhereNothingIsWanted) {
   builder.setOrigin("discriminator");
   const TensorId d = builder.parameter(weight("discriminator/weight", {1, 5}));
   const TensorId verdict = builder.add("matmul", {fake, d}, {{"transpose_b", true}});
-  builder.result("loss", "loss",
+  builder.result("loss", ResultKind::loss,
                  builder.add("binary_cross_entropy", {verdict, builder.constant(1, {4, 1})}, {{"from_logits", true}}));
 
   ProgramBuilder both(builder.program()), one(builder.program()), generator(builder.program());
@@ -161,7 +163,7 @@ TEST(Differentiate, AWeightsGradientComesBeforeThatOfItsInput) {
   const TensorId first =
       products.add("matmul", {products.input("x", {3, 4}, DataType::f32), products.parameter(weight("first", {4, 5}))});
   products.setOrigin("second");
-  products.result("loss", "loss",
+  products.result("loss", ResultKind::loss,
                   total(products, products.add("matmul", {first, products.parameter(weight("second", {5, 2}))})));
   differentiate(products);
   std::vector<bool> readsItsInput;
@@ -174,7 +176,7 @@ TEST(Differentiate, AWeightsGradientComesBeforeThatOfItsInput) {
   TensorId y = images.input("x", {2, 3, 4, 4}, DataType::f32);
   y = images.add("convolution", {y, images.parameter(weight("first", {5, 3, 3, 3}))});
   y = images.add("convolution", {y, images.parameter(weight("second", {2, 5, 1, 1}))});
-  images.result("loss", "loss", total(images, y));
+  images.result("loss", ResultKind::loss, total(images, y));
   differentiate(images);
   std::vector<std::string> convolutions;
   for (const std::string& name : backwardOps(images.program()))
@@ -185,7 +187,7 @@ TEST(Differentiate, AWeightsGradientComesBeforeThatOfItsInput) {
 
 TEST(Differentiate, NothingWantedAddsNothing) {
   ProgramBuilder builder(1, 1, true);
-  builder.result("loss", "loss", total(builder, builder.parameter(weight("w", {2}))));
+  builder.result("loss", ResultKind::loss, total(builder, builder.parameter(weight("w", {2}))));
   const std::size_t before = builder.program().operations.size();
   differentiate(builder, [](const Parameter&) { return false; });
   EXPECT_EQ(builder.program().operations.size(), before);
@@ -193,7 +195,8 @@ TEST(Differentiate, NothingWantedAddsNothing) {
 
 TEST(Differentiate, RefusesALossThatIsNoNumber) {
   ProgramBuilder builder(1, 1, true);
-  builder.result("loss", "loss", builder.add("unary", {builder.parameter(weight("w", {2}))}, {{"function", "square"}}));
+  builder.result("loss", ResultKind::loss,
+                 builder.add("unary", {builder.parameter(weight("w", {2}))}, {{"function", "square"}}));
   try {
     differentiate(builder);
     FAIL();
@@ -208,11 +211,11 @@ TEST(Differentiate, RefusesWhatHasNoDerivativeYet) {
   builder.setOrigin("soft");
   const TensorId x = builder.parameter(weight("x", {1, 3}));
   const TensorId p = builder.add("softmax", {x}, {{"axis", std::int64_t{-1}}});
-  builder.result("loss", "loss", total(builder, product(builder, p, p)));
+  builder.result("loss", ResultKind::loss, total(builder, product(builder, p, p)));
   const TensorId target[] = {x};
   const TensorId gradient = gradientsOf(builder, target)[0];
   builder.program().results.clear();
-  builder.result("penalty", "loss", total(builder, product(builder, gradient, gradient)));
+  builder.result("penalty", ResultKind::loss, total(builder, product(builder, gradient, gradient)));
   try {
     differentiate(builder);
     FAIL() << "the derivative of a softmax's gradient is not there";
@@ -227,7 +230,7 @@ TEST(Differentiate, NothingFlowsThroughWhatIsFlat) {
   ProgramBuilder builder(2, 1, true);
   const TensorId x = builder.parameter(weight("x", {2}));
   const TensorId share = builder.add("binary_accuracy", {x, builder.constant(1, {2})});
-  builder.result("loss", "loss", sum(builder, share, total(builder, product(builder, x, x))));
+  builder.result("loss", ResultKind::loss, sum(builder, share, total(builder, product(builder, x, x))));
   differentiate(builder);
   EXPECT_NE(builder.program().findTensor("x", TensorRole::parameterGradient), kNoTensor);
 }
@@ -239,7 +242,7 @@ TEST(Differentiate, IsDeterministic) {
     const TensorId x = builder.parameter(weight("x", {2, 3}));
     TensorId y = x;
     for (int i = 0; i < 4; ++i) y = sum(builder, product(builder, y, x), x);
-    builder.result("loss", "loss", total(builder, y));
+    builder.result("loss", ResultKind::loss, total(builder, y));
     differentiate(builder);
     return builder.take().toString();
   };
@@ -272,7 +275,8 @@ TEST(Differentiate, WholeNetworkAgreesWithFiniteDifferences) {
   const TensorId logits = builder.add(
       "matmul", {dropped, builder.parameter(weight("fc/weight", {5, 18})), builder.parameter(weight("fc/bias", {5}))},
       {{"transpose_b", true}});
-  builder.result("loss", "loss", builder.add("softmax_cross_entropy", {logits, labels}, {{"smoothing", 0.1}}));
+  builder.result("loss", ResultKind::loss,
+                 builder.add("softmax_cross_entropy", {logits, labels}, {{"smoothing", 0.1}}));
   const GradientCheck check = checkGradients(builder.program(), [](Evaluator& evaluator) {
     evaluator.value("y", TensorRole::input).values = {0, 4, 2, 2};
   });
@@ -290,7 +294,7 @@ TEST(GradientCheck, FindsAWrongGradient) {
   };
   ProgramBuilder builder(1, 1, true);
   const TensorId y = builder.add("scale", {builder.parameter(weight("w", {3}))}, {{"factor", 1.001}});
-  builder.result("y", "output", y);
+  builder.result("y", ResultKind::output, y);
   EXPECT_TRUE(checkGradients(builder.program()).passed);
   builder.program().operations[0].op = &wrong;
   const GradientCheck check = checkGradients(builder.program());
@@ -301,7 +305,8 @@ TEST(GradientCheck, FindsAWrongGradient) {
 
 TEST(GradientCheck, LeavesOutKinks) {
   ProgramBuilder builder(1, 1, true);
-  builder.result("y", "output", builder.add("unary", {builder.parameter(weight("w", {2}))}, {{"function", "relu"}}));
+  builder.result("y", ResultKind::output,
+                 builder.add("unary", {builder.parameter(weight("w", {2}))}, {{"function", "relu"}}));
   const GradientCheck check = checkGradients(builder.program(), [](Evaluator& evaluator) {
     evaluator.value("w", TensorRole::parameter).values = {1e-7, 1};
   });

@@ -27,7 +27,7 @@ Program chain(std::int64_t width = 10) {
     builder.setOrigin("l" + std::to_string(i));
     x = builder.add("matmul", {x, w});
   }
-  builder.result("loss", "loss", builder.add("reduce", {x}, {{"function", std::string("sum")}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {x}, {{"function", std::string("sum")}}));
   differentiate(builder);
   return builder.take();
 }
@@ -80,7 +80,7 @@ Program normalised() {
   };
   for (int i = 0; i < 2; ++i)
     x = builder.add("batch_normalization", {x, kNoTensor, kNoTensor, state("n/mean"), state("n/variance")});
-  builder.result("loss", "loss",
+  builder.result("loss", ResultKind::loss,
                  builder.add("reduce", {builder.add("unary", {x}, {{"function", std::string("square")}})},
                              {{"function", std::string("mean")}}));
   differentiate(builder);

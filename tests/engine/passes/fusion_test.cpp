@@ -43,7 +43,7 @@ TEST(Fusion, AReluFollowsTheSumAndTheSumTheNormalisation) {
   Block block;
   const TensorId joined = block.sum(block.convolution(block.x), block.x);
   const TensorId y = block.unary("relu", joined);
-  block.builder.result("y", "output", y);
+  block.builder.result("y", ResultKind::output, y);
   Fusion fusion = block.plan();
   EXPECT_FALSE(fusion.outputs[0].relu) << "a sum stands between the convolution and the ReLU";
   EXPECT_TRUE(fusion.outputs[1].relu);
@@ -53,7 +53,7 @@ TEST(Fusion, AReluFollowsTheSumAndTheSumTheNormalisation) {
   Block residual;
   const TensorId out =
       residual.unary("relu", residual.sum(residual.normalised(residual.convolution(residual.x)), residual.x));
-  residual.builder.result("y", "output", out);
+  residual.builder.result("y", ResultKind::output, out);
   fusion = residual.plan();
   EXPECT_EQ(fusion.outputs[1].addend, residual.x);
   EXPECT_TRUE(fusion.outputs[1].relu);
@@ -64,14 +64,14 @@ TEST(Fusion, AReluFollowsTheSumAndTheSumTheNormalisation) {
 TEST(Fusion, WhatOthersReadIsWritten) {
   Block block;
   const TensorId y = block.convolution(block.x);
-  block.builder.result("y", "output", y);
-  block.builder.result("z", "output", block.unary("relu", y));
+  block.builder.result("y", ResultKind::output, y);
+  block.builder.result("z", ResultKind::output, block.unary("relu", y));
   EXPECT_FALSE(block.plan().outputs[0].relu);
   EXPECT_FALSE(block.plan().outputs[1].skip);
 
   Block two;  // gelu is not computed with it, and its gradient reads the convolution's output
   const TensorId g = two.unary("gelu", two.convolution(two.x));
-  two.builder.result("loss", "loss", two.builder.add("reduce", {g}, {{"function", "sum"}}));
+  two.builder.result("loss", ResultKind::loss, two.builder.add("reduce", {g}, {{"function", "sum"}}));
   differentiate(two.builder);
   EXPECT_FALSE(two.plan().outputs[0].relu);
   EXPECT_FALSE(two.plan().outputs[1].skip);
@@ -81,7 +81,7 @@ TEST(Fusion, AnOperandThatComesLaterCannotBeAdded) {
   Block block;
   const TensorId first = block.normalised(block.x);
   const TensorId second = block.convolution(block.unary("tanh", block.x));
-  block.builder.result("y", "output", block.sum(first, second));
+  block.builder.result("y", ResultKind::output, block.sum(first, second));
   const Fusion fusion = block.plan();
   EXPECT_EQ(fusion.outputs[0].addend, kNoTensor) << "the convolution is not there yet";
   EXPECT_FALSE(fusion.outputs[3].skip);

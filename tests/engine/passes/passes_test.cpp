@@ -55,7 +55,7 @@ TEST(Simplify, DropsWhatDoesNothing) {
                   {{"probability", 0.0}, {"stream", 1}});
   y = builder.add("reshape", {builder.add("reshape", {y}, {{"shape", std::vector<std::int64_t>{2, 12}}})},
                   {{"shape", std::vector<std::int64_t>{2, 3, 4}}});
-  builder.result("y", "output", unary(builder, "exp", y));
+  builder.result("y", ResultKind::output, unary(builder, "exp", y));
   simplify(builder.program());
   EXPECT_THAT(names(builder.program()), ElementsAre("unary"));
   EXPECT_EQ(builder.program().operations[0].inputs[0], x);
@@ -64,7 +64,8 @@ TEST(Simplify, DropsWhatDoesNothing) {
 TEST(Simplify, KeepsTransposesThatMove) {
   ProgramBuilder builder(2, 1, false);
   const TensorId x = builder.input("x", {2, 3, 4}, DataType::f32);
-  builder.result("y", "output", unary(builder, "exp", transpose(builder, transpose(builder, x, {2, 0, 1}), {2, 0, 1})));
+  builder.result("y", ResultKind::output,
+                 unary(builder, "exp", transpose(builder, transpose(builder, x, {2, 0, 1}), {2, 0, 1})));
   simplify(builder.program());
   EXPECT_THAT(names(builder.program()), ElementsAre("transpose", "transpose", "unary"));
 }
@@ -74,7 +75,7 @@ TEST(Simplify, ComputesOnceWhatIsWrittenTwice) {
   const TensorId x = builder.input("x", {2, 3}, DataType::f32);
   const TensorId a = unary(builder, "exp", x), b = unary(builder, "exp", x), c = unary(builder, "tanh", x);
   const TensorId ab = builder.add("binary", {a, b}, {{"function", "multiply"}});
-  builder.result("y", "output", builder.add("binary", {ab, c}, {{"function", "add"}}));
+  builder.result("y", ResultKind::output, builder.add("binary", {ab, c}, {{"function", "add"}}));
   simplify(builder.program());
   EXPECT_THAT(names(builder.program()), ElementsAre("unary", "unary", "binary", "binary"));
 }
@@ -89,7 +90,7 @@ TEST(Simplify, KeepsApartWhatReadsAStateBeforeAndAfterItChanges) {
   const TensorId between = builder.add("batch_normalization", inputs);
   const TensorId after = builder.add("batch_normalization_inference", inputs);
   const TensorId all = builder.add("concatenate", {before, between, after}, {{"axis", 1}});
-  builder.result("y", "output", all);
+  builder.result("y", ResultKind::output, all);
   simplify(builder.program());
   EXPECT_EQ(builder.program().operations.size(), 4u);
 }
@@ -106,7 +107,7 @@ TEST(Simplify, KeepsApartWhatReadsAWeightBeforeAndAfterItsUpdate) {
                {"weight_decay", std::vector<double>{0}},
                {"scaled", std::vector<std::int64_t>{1}}});
   const TensorId after = unary(builder, "square", w);
-  builder.result("y", "output", builder.add("concatenate", {before, after}, {{"axis", 0}}));
+  builder.result("y", ResultKind::output, builder.add("concatenate", {before, after}, {{"axis", 0}}));
   simplify(builder.program());
   EXPECT_EQ(builder.program().operations.size(), 5u);
 }
@@ -117,7 +118,7 @@ TEST(Simplify, FoldsConstants) {
   const TensorId two =
       builder.add("binary", {builder.constant(1, {1, 3}), builder.constant(1, {1, 3})}, {{"function", "add"}});
   const TensorId eight = builder.add("scale", {two}, {{"factor", 4.0}});
-  builder.result("y", "output", builder.add("binary", {x, eight}, {{"function", "multiply"}}));
+  builder.result("y", ResultKind::output, builder.add("binary", {x, eight}, {{"function", "multiply"}}));
   simplify(builder.program());
   EXPECT_THAT(names(builder.program()), ElementsAre("binary"));
   EXPECT_EQ(builder.tensor(builder.program().operations[0].inputs[1]).value, 8);
@@ -129,7 +130,7 @@ TEST(DeadCode, KeepsResultsGradientsAndStates) {
   unary(builder, "exp", unary(builder, "tanh", x));  // leads nowhere
   builder.add("batch_normalization", {x, kNoTensor, kNoTensor, builder.state({.name = "mean", .shape = {3}}),
                                       builder.state({.name = "variance", .shape = {3}})});
-  builder.result("y", "output", unary(builder, "relu", x));
+  builder.result("y", ResultKind::output, unary(builder, "relu", x));
   const TensorId kept = unary(builder, "square", x);
   eliminateDeadCode(builder.program(), {&kept, 1});
   EXPECT_THAT(names(builder.program()), ElementsAre("batch_normalization", "unary", "unary"));

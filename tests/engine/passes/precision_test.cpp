@@ -35,13 +35,13 @@ struct Chain {
 
 TEST(KeepInSixteenBits, OnlyWhatLivesBetweenOperations) {
   Chain chain;
-  chain.builder.result("c", "output", chain.c);
+  chain.builder.result("c", ResultKind::output, chain.c);
   EXPECT_THAT(chain.kept(allOf), UnorderedElementsAre(chain.a, chain.b)) << "inputs, weights and results stay";
 }
 
 TEST(KeepInSixteenBits, WhereAllAgree) {
   Chain chain;
-  chain.builder.result("c", "output", chain.c);
+  chain.builder.result("c", ResultKind::output, chain.c);
   const auto without = [&](const char* function) {
     return chain.kept([function](const Operation& operation) {
       return operation.attributes.has("function") && operation.attributes.text("function") == function
@@ -62,7 +62,7 @@ TEST(KeepInSixteenBits, WhereAllAgree) {
 
 TEST(KeepInSixteenBits, ACopyIsNoNarrowerThanWhatItIsFoundIn) {
   Chain chain;
-  chain.builder.result("c", "output", chain.c);
+  chain.builder.result("c", ResultKind::output, chain.c);
   EXPECT_THAT(chain.kept([](const Operation& operation) {
     SixteenBits all = allOf(operation);
     if (!operation.attributes.has("function")) all.outputs = 0;  // a stays f32
@@ -82,7 +82,7 @@ TEST(KeepInSixteenBits, ASumIsAsWideAsTheWidestOfWhatItAdds) {
     };
     const TensorId first = sum(chain.a, chain.b), second = sum(chain.c, first),
                    end = builder.add("unary", {second}, {{"function", std::string("tanh")}});
-    builder.result("end", "output", end);
+    builder.result("end", ResultKind::output, end);
     const auto found = chain.kept([&](const Operation& operation) {
       SixteenBits all = allOf(operation);
       if (wide && operation.outputs[0] == chain.a) all.outputs = 0;
@@ -99,7 +99,7 @@ TEST(KeepInSixteenBits, ASumIsAsWideAsTheWidestOfWhatItAdds) {
 TEST(KeepInSixteenBits, GradientsOfParametersStay) {
   Chain chain;
   const TensorId loss = chain.builder.add("reduce", {chain.c}, {{"function", std::string("sum")}});
-  chain.builder.result("loss", "loss", loss);
+  chain.builder.result("loss", ResultKind::loss, loss);
   differentiate(chain.builder);
   Program program = chain.builder.take();
   keepInSixteenBits(program, DataType::bf16, allOf);

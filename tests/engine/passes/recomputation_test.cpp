@@ -48,7 +48,7 @@ Program chain(int depth) {
     x = builder.add("unary", {builder.add("matmul", {x, w})}, {{"function", "relu"}});
   }
   const TensorId squares = builder.add("unary", {x}, {{"function", "square"}});
-  builder.result("loss", "loss", builder.add("reduce", {squares}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {squares}, {{"function", "sum"}}));
   differentiate(builder);
   return builder.take();
 }
@@ -67,7 +67,7 @@ Program wideBlocks(int depth) {
     x = i == 0 ? narrow : builder.add("binary", {x, narrow}, {{"function", "add"}});
   }
   const TensorId squares = builder.add("unary", {x}, {{"function", "square"}});
-  builder.result("loss", "loss", builder.add("reduce", {squares}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {squares}, {{"function", "sum"}}));
   differentiate(builder);
   return builder.take();
 }
@@ -90,7 +90,7 @@ struct Residual {
   }
   TensorId sum(TensorId a, TensorId b) { return builder.add("binary", {a, b}, {{"function", "add"}}); }
   Program finish(TensorId y) {
-    builder.result("loss", "loss", builder.add("reduce", {unary("square", y)}, {{"function", "sum"}}));
+    builder.result("loss", ResultKind::loss, builder.add("reduce", {unary("square", y)}, {{"function", "sum"}}));
     differentiate(builder);
     return builder.take();
   }
@@ -207,7 +207,7 @@ TEST(Recomputation, ABudgetThatCannotBeKeptNamesTheLeast) {
 TEST(Recomputation, WhatHasNoBackwardPartIsLeftAlone) {
   ProgramBuilder builder(64, 1, false);
   const TensorId x = builder.input("x", {64, 32}, DataType::f32);
-  builder.result("y", "output", builder.add("unary", {x}, {{"function", "exp"}}));
+  builder.result("y", ResultKind::output, builder.add("unary", {x}, {{"function", "exp"}}));
   Program program = builder.take();
   EXPECT_EQ(recomputeWithin(program, within(1)).operations, 0);
 }
@@ -225,7 +225,7 @@ TEST(Recomputation, ANormalisationUpdatesItsStatisticsOnce) {
 TEST(Recomputation, WhatAResultOrAStateThatChangesIsMadeOfIsKept) {
   Residual net;
   const TensorId shown = net.unary("exp", net.x);
-  net.builder.result("shown", "output", shown);
+  net.builder.result("shown", ResultKind::output, shown);
   const TensorId y = net.normalised("bn", shown);
   const Program program =
       net.finish(net.sum(y, net.builder.add("batch_normalization_inference",
@@ -248,7 +248,7 @@ Program twoLayers() {
     x = builder.emit("lstm", {x, input, hidden, kNoTensor, kNoTensor, kNoTensor}, {})[0];
   }
   const TensorId squares = builder.add("unary", {x}, {{"function", "square"}});
-  builder.result("loss", "loss", builder.add("reduce", {squares}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {squares}, {{"function", "sum"}}));
   differentiate(builder);
   return builder.take();
 }
@@ -301,7 +301,8 @@ TEST(Recomputation, IsJoinedAsItWasTheFirstTime) {
 TEST(Recomputation, IsNotJoinedWhereItWasNotTheFirstTime) {
   Residual net;
   const TensorId n = net.normalised("bn", net.x), s = net.sum(n, net.x);
-  net.builder.result("also", "output", net.builder.add("reduce", {n}, {{"function", "sum"}}));  // so it is not joined
+  net.builder.result("also", ResultKind::output,
+                     net.builder.add("reduce", {n}, {{"function", "sum"}}));  // so it is not joined
   const Program program = net.finish(net.unary("exp", s));
   ASSERT_EQ(planFusion(program, allJoins).outputs[0].addend, kNoTensor);
   const Program again = cases::withEverythingAgain(program, allJoins);

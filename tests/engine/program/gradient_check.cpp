@@ -29,7 +29,7 @@ void projectResults(ProgramBuilder& builder) {
         builder.shape(product).rank() == 0 ? product : builder.add("reduce", {product}, {{"function", "sum"}});
     loss = loss == kNoTensor ? sum : builder.add("binary", {loss, sum}, {{"function", "add"}});
   }
-  builder.result("loss", "loss", loss);
+  builder.result("loss", ResultKind::loss, loss);
 }
 
 bool isProjection(const Tensor& tensor) {

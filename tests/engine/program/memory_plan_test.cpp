@@ -164,7 +164,7 @@ TEST(MemoryPlan, ReluTakesTheMemoryOfItsInput) {
   const TensorId x = builder.input("x", {2, 8}, DataType::f32), w = builder.parameter({.name = "w", .shape = {8, 16}});
   const TensorId product = builder.add("matmul", {x, w}),
                  active = builder.add("unary", {product}, {{"function", "relu"}});
-  builder.result("loss", "loss", builder.add("reduce", {active}, {{"function", "sum"}}));
+  builder.result("loss", ResultKind::loss, builder.add("reduce", {active}, {{"function", "sum"}}));
   differentiate(builder);
   const MemoryPlan plan = planMemory(builder.program());
   EXPECT_TRUE(plan.tensors[static_cast<std::size_t>(product)].inArena);
@@ -179,8 +179,8 @@ TEST(MemoryPlan, ViewsShareAndResultsStay) {
   const TensorId view = builder.add("reshape", {x}, {{"shape", std::vector<std::int64_t>{12}}});
   const TensorId y = builder.add("unary", {view}, {{"function", "exp"}});
   const TensorId z = builder.add("unary", {y}, {{"function", "log"}});
-  builder.result("y", "output", y);
-  builder.result("z", "output", z);
+  builder.result("y", ResultKind::output, y);
+  builder.result("z", ResultKind::output, z);
   const MemoryPlan plan = planMemory(builder.program());
   const auto place = [&](TensorId id) { return plan.tensors[static_cast<std::size_t>(id)]; };
   EXPECT_EQ(place(view).root, x);
@@ -193,7 +193,7 @@ TEST(MemoryPlan, RefusesWhatNoMemoryHolds) {
   ProgramBuilder builder(1, 1, false);
   const TensorId x = builder.parameter({.name = "w", .shape = {std::int64_t{1} << 31, 1}});
   builder.setOrigin("wide");
-  builder.result("y", "output",
+  builder.result("y", ResultKind::output,
                  builder.add("broadcast", {x},
                              {{"shape", std::vector<std::int64_t>{std::int64_t{1} << 31, std::int64_t{1} << 31}}}));
   try {
@@ -209,7 +209,7 @@ TEST(MemoryPlan, TakesTheBackendsSizesAndScratch) {
   const TensorId x = builder.input("x", {2, 6}, DataType::f32);
   const TensorId y = builder.add("unary", {x}, {{"function", "exp"}}),
                  z = builder.add("unary", {y}, {{"function", "exp"}});
-  builder.result("z", "output", z);
+  builder.result("z", ResultKind::output, z);
   const MemoryPlan plan = planMemory(
       builder.program(), {.bytes = [](TensorId) { return std::size_t{1000}; },
                           .scratch = [](std::size_t operation) { return operation == 1 ? std::size_t{5000} : 0; },

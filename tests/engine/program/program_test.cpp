@@ -69,7 +69,7 @@ TEST(Program, PrintsOneOperationALine) {
   ProgramBuilder builder(2, 7, false);
   builder.setOrigin("fc");
   const TensorId x = builder.input("x", {2, 3}, DataType::f32), w = builder.parameter(uniform("fc/weight", {4, 3}));
-  builder.result("fc", "output", builder.add("matmul", {x, w}, {{"transpose_b", true}}));
+  builder.result("fc", ResultKind::output, builder.add("matmul", {x, w}, {{"transpose_b", true}}));
   EXPECT_EQ(builder.program().toString(),
             "program: batch 2, seed 7, evaluation\n"
             "%2: f32 2×4 = matmul(%0 (input x), %1 (parameter fc/weight), -) {transpose_b=true}  # fc\n"
@@ -190,8 +190,8 @@ Program regression(std::int64_t batch) {
   ProgramBuilder builder(batch, 1, true);
   const TensorId x = builder.input("x", {batch, 2}, DataType::f32), t = builder.input("t", {batch, 1}, DataType::f32);
   const TensorId y = builder.add("matmul", {x, builder.parameter(uniform("w", {2, 1}))});
-  builder.result("fc", "output", y);
-  builder.result("loss", "loss", builder.add("mean_squared_error", {y, t}));
+  builder.result("fc", ResultKind::output, y);
+  builder.result("loss", ResultKind::loss, builder.add("mean_squared_error", {y, t}));
   differentiate(builder);
   return builder.take();
 }
@@ -242,7 +242,7 @@ TEST(ReferenceBackend, WritesStatesBack) {
   const TensorId mean = builder.state({.name = "bn/mean", .shape = {1}});
   const TensorId variance =
       builder.state({.name = "bn/variance", .shape = {1}, .initializer = {.kind = InitializerKind::ones}});
-  builder.result("y", "output",
+  builder.result("y", ResultKind::output,
                  builder.add("batch_normalization", {x, kNoTensor, kNoTensor, mean, variance}, {{"momentum", 0.5}}));
   const std::unique_ptr<Backend> backend = makeReferenceBackend();
   ParameterStore store(1);
@@ -259,7 +259,7 @@ TEST(ReferenceBackend, ErrorsOfAStepNameTheLayer) {
   ProgramBuilder builder(1, 1, false);
   builder.setOrigin("loss");
   const TensorId logits = builder.parameter(uniform("w", {1, 3})), labels = builder.input("y", {1}, DataType::i32);
-  builder.result("loss", "loss", builder.add("softmax_cross_entropy", {logits, labels}));
+  builder.result("loss", ResultKind::loss, builder.add("softmax_cross_entropy", {logits, labels}));
   ParameterStore store(1);
   const std::unique_ptr<Executable> executable = makeReferenceBackend()->compile(builder.take(), store, {});
   const std::int32_t label = 3;

@@ -63,9 +63,9 @@ Program programOfOne(int ranks) {
   const TensorId last = builder.add("broadcast_from", {v}, {{"ranks", p}, {"root", p - 1}, {"bucket", 2}});
   const TensorId total =
       builder.add("reduce_to", {multiply(builder, bent, last)}, {{"ranks", p}, {"root", p / 2}, {"bucket", 3}});
-  builder.result("y", "output", total);
+  builder.result("y", ResultKind::output, total);
   const TensorId projected = multiply(builder, total, builder.input("projection", kPart, DataType::f32));
-  builder.result("loss", "loss", sum(builder, projected));
+  builder.result("loss", ResultKind::loss, sum(builder, projected));
   differentiate(builder);
   return builder.take();
 }
@@ -90,10 +90,10 @@ Program programOfAll(int ranks) {
     const TensorId own = multiply(builder, builder.add("unary", {part}, {{"function", "tanh"}}), v.back());
     total = r == 0 ? own : add(builder, total, own);
   }
-  builder.result("y", "output", total);
+  builder.result("y", ResultKind::output, total);
   // The losses of the other ranks are sums of zeros.
   const TensorId projection = builder.input(fmt::format("projection@{}", ranks / 2), kPart, DataType::f32);
-  builder.result("loss", "loss", sum(builder, multiply(builder, total, projection)));
+  builder.result("loss", ResultKind::loss, sum(builder, multiply(builder, total, projection)));
   differentiate(builder);
   return builder.take();
 }
@@ -158,7 +158,7 @@ TEST(ProgramOverRanks, PassesTensorsFromRankToRank) {
                         {{"from", std::int64_t{rank() - 1}}, {"ranks", p}, {"bucket", 7}, {"shape", shape.extents()}});
   x = builder.add("scale", {x}, {{"factor", 1.0 + rank()}, {"offset", 0.0}});
   if (last)
-    builder.result("y", "output", x);
+    builder.result("y", ResultKind::output, x);
   else
     builder.add("send", {x}, {{"to", std::int64_t{rank() + 1}}, {"ranks", p}, {"bucket", 7}});
   GradientExchange exchange(world(), {});
@@ -179,7 +179,7 @@ TEST(ProgramOverRanks, PassesTensorsFromRankToRank) {
 Program gatherIn(const char* group, int ranks) {
   ProgramBuilder builder(1, 1, false);
   const TensorId x = builder.input("x", Shape{1}, DataType::f32);
-  builder.result("y", "output",
+  builder.result("y", ResultKind::output,
                  builder.add("all_gather", {x}, {{"ranks", std::int64_t{ranks}}, {"group", std::string(group)}}));
   return builder.take();
 }

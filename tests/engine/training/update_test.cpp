@@ -29,7 +29,7 @@ Program programOf(const std::vector<Parameter>& parameters) {
                     {{"function", std::string("sum")}, {"axes", std::vector<std::int64_t>{0}}, {"keep", false}});
     sum = sum == kNoTensor ? total : builder.add("binary", {sum, total}, {{"function", std::string("add")}});
   }
-  builder.result("loss", "loss", sum);
+  builder.result("loss", ResultKind::loss, sum);
   differentiate(builder);
   return builder.take();
 }

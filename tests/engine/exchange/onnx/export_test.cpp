@@ -55,7 +55,7 @@ NamedValues valuesFor(const Shape& sample, std::int64_t batch, std::int64_t labe
 std::optional<Case> caseOf(const LayerExample& example, std::size_t number, std::int64_t batch) {
   const LayerDefinition* layer = findLayer(example.layer);
   const Json values = parseJson(example.values, "example");
-  if (layer->entry.category == "lossMetric" || layer->entry.outputs.empty() || layer->entry.inputs.empty()) return {};
+  if (isResult(layer->role) || layer->entry.outputs.empty() || layer->entry.inputs.empty()) return {};
   if (example.layer == "MatrixInverse") return {};  // OnnxExportFaults
   if (example.layer == "Input" || example.values.find("source") != std::string::npos) return {};
   Case made{.name = fmt::format("{}_{}", example.layer, number)};
