@@ -14,7 +14,7 @@ void needClassTarget(const ShapeArguments& arguments);
 
 // Multiplies with the field `weight`, makes the result known as kind "loss" and answers it.
 std::vector<TensorId> finishLoss(const LowerArguments& arguments, TensorId loss);
-// The same for a metric, without a weight.
+// The same for a metric that is a mean over samples, without a weight; of another see engine/metrics/sums.h.
 std::vector<TensorId> finishMetric(const LowerArguments& arguments, TensorId metric);
 
 }  // namespace loom

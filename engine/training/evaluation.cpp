@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "engine/training/gather.h"
 
 namespace loom {
 
@@ -19,7 +18,7 @@ Evaluation::Evaluation(CompiledNetworks& networks, const Network& network, std::
     throwError(ErrorCode::badProject, "network '{}' has neither a loss nor a metric: there is nothing to evaluate",
                network.name);
   m_bindings = m_feed->bind(network, program);
-  m_metrics = metricNames(program);
+  m_metrics = metricsOf(program);
 }
 
 std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
@@ -52,7 +51,7 @@ std::optional<Measured> Evaluation::run(const std::atomic<bool>* stop) {
       continue;
     }
     parts.push_back({.metrics = {}, .samples = 0});
-    for (const std::string& name : m_metrics) parts.back().metrics.emplace_back(name, 0.0);
+    for (const MetricPlace& metric : m_metrics) parts.back().metrics.emplace_back(metric.name, 0.0);
   }
   Means means;
   if (ranks == 1) {

@@ -7,6 +7,7 @@
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
 #include "engine/training/figures.h"
+#include "engine/training/gather.h"
 #include "engine/training/means.h"
 #include "engine/training/parallel.h"
 
@@ -40,7 +41,7 @@ class Evaluation {
   std::unique_ptr<Feed> m_feed;
   std::vector<Feed::Binding> m_bindings;
   const Parallel* m_parallel;
-  std::vector<std::string> m_metrics;
+  std::vector<MetricPlace> m_metrics;
   Figures m_figures;
 };
 

@@ -14,6 +14,19 @@ Measured resultsOf(const Executable& executable, StepNumber step, double samples
       std::count_if(results.begin(), results.end(), [](const NamedResult& r) { return r.kind == ResultKind::loss; });
   for (const NamedResult& result : results) {
     if (result.kind != ResultKind::loss && result.kind != ResultKind::metric) continue;
+    if (result.sums != nullptr) {
+      std::vector<double> run(static_cast<std::size_t>(executable.program().tensor(result.tensor).shape.elements()));
+      executable.readResult(result.name, std::span(run), step);
+      MetricSums& sums = measured.sums.emplace_back(MetricSums{result.name, result.sums, {}});
+      if (result.sums->accumulate) {
+        sums.values.assign(run.size(), 0);
+        result.sums->accumulate(run, sums.values);
+      } else {
+        sums.values = std::move(run);
+      }
+      measured.metrics.emplace_back(result.name, result.sums->finish(sums.values));
+      continue;
+    }
     const double value = executable.scalarResult(result.name, step);
     if (result.kind == ResultKind::loss) measured.loss += value;
     // A single loss is told once; several also by name.

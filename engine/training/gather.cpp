@@ -9,18 +9,26 @@ constexpr std::size_t kHead = 6;  // numbers before the parts
 
 }  // namespace
 
-std::vector<std::string> metricNames(const Program& program) {
-  std::vector<std::string> names;
+std::vector<MetricPlace> metricsOf(const Program& program) {
+  std::vector<MetricPlace> metrics;
   std::size_t losses = 0;
   for (const NamedResult& result : program.results) losses += result.kind == ResultKind::loss;
   for (const NamedResult& result : program.results)
-    if (result.kind == ResultKind::metric || (result.kind == ResultKind::loss && losses > 1)) names.push_back(result.name);
-  return names;
+    if (result.kind == ResultKind::metric || (result.kind == ResultKind::loss && losses > 1))
+
+      metrics.push_back({.name = result.name,
+                         .rule = result.sums,
+                         .sums = result.sums == nullptr
+                                     ? 0
+                                     : static_cast<std::size_t>(program.tensor(result.tensor).shape.elements())});
+  return metrics;
 }
 
-Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names,
+Gathered gatherMeasured(Communicator& communicator, const std::vector<MetricPlace>& metrics,
                         const std::vector<Measured>& mine, std::size_t most, const Signals& signals) {
-  const std::size_t width = 2 + names.size(), words = kHead + most * width;
+  const std::size_t width = 2 + metrics.size(), behindParts = kHead + most * width;
+  std::size_t words = behindParts;
+  for (const MetricPlace& metric : metrics) words += metric.sums;
   std::vector<double> sent(words, 0.0), all(words * static_cast<std::size_t>(communicator.size()));
   sent[0] = signals.stop;
   sent[1] = signals.commands;
@@ -32,7 +40,14 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<std::strin
     double* at = sent.data() + kHead + i * width;
     at[0] = mine[i].samples;
     at[1] = mine[i].loss;
-    for (std::size_t k = 0; k < names.size(); ++k) at[2 + k] = mine[i].metrics[k].second;
+    for (std::size_t k = 0; k < metrics.size(); ++k) at[2 + k] = mine[i].metrics[k].second;
+    double* sums = sent.data() + behindParts;
+    for (const MetricPlace& metric : metrics) {
+      for (const MetricSums& own : mine[i].sums)
+        if (own.name == metric.name)
+          for (std::size_t j = 0; j < own.values.size(); ++j) sums[j] += own.values[j];
+      sums += metric.sums;
+    }
   }
   communicator.activity().subject.store("losses and metrics", std::memory_order_relaxed);
   communicator.allGather(std::as_bytes(std::span(sent)), std::as_writable_bytes(std::span(all)));
@@ -46,8 +61,22 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<std::strin
     for (std::size_t i = 0; i < static_cast<std::size_t>(of[2]); ++i) {
       const double* at = of + kHead + i * width;
       Measured part{.loss = at[1], .metrics = {}, .samples = at[0]};
-      for (std::size_t k = 0; k < names.size(); ++k) part.metrics.emplace_back(names[k], at[2 + k]);
+      for (std::size_t k = 0; k < metrics.size(); ++k) {
+        part.metrics.emplace_back(metrics[k].name, at[2 + k]);
+        if (metrics[k].rule) part.sums.push_back({metrics[k].name, metrics[k].rule, {}});
+      }
       gathered.parts.push_back(std::move(part));
+    }
+  }
+  const auto first =
+      std::find_if(gathered.parts.begin(), gathered.parts.end(), [](const Measured& part) { return part.samples > 0; });
+  if (first == gathered.parts.end()) return gathered;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(communicator.size()); ++rank) {
+    const double* sums = all.data() + rank * words + behindParts;
+    std::size_t k = 0;
+    for (const MetricPlace& metric : metrics) {
+      if (metric.rule) addSums(first->sums[k++].values, {sums, metric.sums});
+      sums += metric.sums;
     }
   }
   return gathered;

@@ -9,8 +9,13 @@
 
 namespace loom {
 
-// The names of the figures that Figures reads of this program, without running it.
-std::vector<std::string> metricNames(const Program& program);
+// The figures that Figures reads of this program, without running it.
+struct MetricPlace {
+  std::string name;
+  const ResultSums* rule = nullptr;  // null: a mean over samples
+  std::size_t sums = 0;              // how many
+};
+std::vector<MetricPlace> metricsOf(const Program& program);
 
 // What each rank says with a step's measures.
 struct Signals {
@@ -21,15 +26,17 @@ struct Signals {
 };
 
 struct Gathered {
-  std::vector<Measured> parts;  // of all ranks, in their order: the same on every rank
-  bool stop = false;            // some rank's signal
+  // Of all ranks, in their order: the same on every rank. Metrics that are no means stand with the first part that has
+  // samples, their sums added rank by rank: they are told once a rank, however many parts it has.
+  std::vector<Measured> parts;
+  bool stop = false;  // some rank's signal
   bool commands = false;
   bool write = false;
   std::vector<int> apart;  // ranks whose weights are not those of rank 0
 };
 
 // `mine`: at most `most` parts, the same limit on every rank. Blocks until every rank has called it.
-Gathered gatherMeasured(Communicator& communicator, const std::vector<std::string>& names,
+Gathered gatherMeasured(Communicator& communicator, const std::vector<MetricPlace>& metrics,
                         const std::vector<Measured>& mine, std::size_t most, const Signals& signals);
 
 // The first text that is not empty, in the order of ranks; empty when all are.

@@ -11,14 +11,26 @@ Json metricsJson(const Measured& measured) {
   return json;
 }
 
+void addSums(std::vector<double>& sums, std::span<const double> more) {
+  if (!more.empty() && sums.size() != more.size()) sums.assign(more.size(), 0);
+  for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
+}
+
 void Means::add(const Measured& part) {
   m_loss += part.loss * part.samples;
   m_samples += part.samples;
   for (const auto& [name, value] : part.metrics) {
     auto sum = std::find_if(m_metrics.begin(), m_metrics.end(), [&](const Sum& one) { return one.name == name; });
     if (sum == m_metrics.end()) sum = m_metrics.insert(m_metrics.end(), Sum{.name = name});
-    sum->sum += value * part.samples;
     sum->samples += part.samples;
+    const auto own =
+        std::find_if(part.sums.begin(), part.sums.end(), [&](const MetricSums& sums) { return sums.name == name; });
+    if (own == part.sums.end()) {
+      sum->sum += value * part.samples;
+      continue;
+    }
+    sum->sums.rule = own->rule;
+    addSums(sum->sums.values, own->values);
   }
 }
 
@@ -26,13 +38,24 @@ Measured Means::value() const {
   constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
   Measured measured{.loss = m_samples > 0 ? m_loss / m_samples : kNothing, .samples = m_samples};
   for (const Sum& sum : m_metrics)
-    measured.metrics.emplace_back(sum.name, sum.samples > 0 ? sum.sum / sum.samples : kNothing);
+    if (sum.isMean()) {
+      measured.metrics.emplace_back(sum.name, sum.samples > 0 ? sum.sum / sum.samples : kNothing);
+    } else {
+      const bool known = sum.sums.rule != nullptr && !sum.sums.values.empty();
+      measured.metrics.emplace_back(sum.name, known ? sum.sums.rule->finish(sum.sums.values) : kNothing);
+      measured.sums.push_back({sum.name, sum.sums.rule, sum.sums.values});
+    }
   return measured;
 }
 
 Json Means::toJson() const {
   Json metrics = Json::array();
-  for (const Sum& sum : m_metrics) metrics.push_back({sum.name, numberToJson(sum.sum), sum.samples});
+  for (const Sum& sum : m_metrics) {
+    metrics.push_back({sum.name, numberToJson(sum.sum), sum.samples});
+    if (sum.isMean()) continue;
+    metrics.back().push_back(Json::array());
+    for (const double value : sum.sums.values) metrics.back().back().push_back(numberToJson(value));
+  }
   return {{"loss", numberToJson(m_loss)}, {"samples", m_samples}, {"metrics", std::move(metrics)}};
 }
 
@@ -40,9 +63,14 @@ Means Means::fromJson(const Json& json) {
   Means means;
   means.m_loss = numberFromJson(json.at("loss"));
   means.m_samples = json.at("samples").get<double>();
-  for (const Json& metric : json.at("metrics"))
-    means.m_metrics.push_back(
-        {metric.at(0).get<std::string>(), numberFromJson(metric.at(1)), metric.at(2).get<double>()});
+  for (const Json& metric : json.at("metrics")) {
+    Sum& sum = means.m_metrics.emplace_back();
+    sum.name = metric.at(0).get<std::string>();
+    sum.sum = numberFromJson(metric.at(1));
+    sum.samples = metric.at(2).get<double>();
+    if (metric.size() < 4) continue;
+    for (const Json& value : metric.at(3)) sum.sums.values.push_back(numberFromJson(value));
+  }
   return means;
 }
 

@@ -129,6 +129,7 @@ void TrainingSession::finishStep() {
     const std::string prefix = part.update->network().name + "/";
     measured.metrics.emplace_back(prefix + "loss", own.loss);
     for (const auto& [name, value] : own.metrics) measured.metrics.emplace_back(prefix + name, value);
+    for (MetricSums& sums : own.sums) measured.sums.push_back({prefix + sums.name, sums.rule, std::move(sums.values)});
   }
   if (step.batch) measured.samples = static_cast<double>(*step.batch);
   m_step = step.step;

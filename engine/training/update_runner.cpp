@@ -46,7 +46,7 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   parts.store.ensure(lower(parts.network, {.seed = parts.settings.seed}).parameters);
   parts.store.ensure(whole.parameters);
   m_buckets = planBuckets(whole, parts.settings.fusionBytes);
-  m_metrics = metricNames(whole);
+  m_metrics = metricsOf(whole);
   if (m_request.averagesStates) {
     m_exchange = std::make_unique<StepExchange>(
         parts.parallel, parts.settings, parts.store,

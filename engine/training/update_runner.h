@@ -99,7 +99,7 @@ class UpdateRunner {
   std::unique_ptr<ParameterUpdate> m_update;
   std::vector<Feed::Binding> m_bindings;
   std::vector<std::vector<std::string>> m_buckets;
-  std::vector<std::string> m_metrics;
+  std::vector<MetricPlace> m_metrics;
   std::unique_ptr<StepExchange> m_exchange;
   std::deque<Begun> m_begun;
   Figures m_figures;

@@ -124,6 +124,21 @@ TEST_F(RunStoreTest, theBestIsWhatTheLayerOfTheMetricCallsBest) {
   EXPECT_FALSE(store.metrics().isShare(run, "loss"));
 }
 
+// Runs are compared by a metric before a loss, also where less of it is better; by the accuracy whatever it is called.
+TEST_F(RunStoreTest, comparesByAMetricWhicheverWayItIsBetter) {
+  const QString path = makeRun("a", {{1, 1, 100}});
+  std::ofstream((path + "/run.json").toStdString()) << R"({"run":1,"project":{"loom":1,"networks":{"main":{"nodes":[
+      {"id":"off","layer":"RMSE"},{"id":"loss2","layer":"MeanSquaredError"},{"id":"right","layer":"Accuracy"}]}}}})";
+  RunStore store(m_folder.filePath("store"));
+  store.add(record("a", path));
+  const RunRecord& run = *store.find("a");
+  EXPECT_EQ(store.metrics().comparedOf(run, {"loss", "loss2"}), "loss");
+  EXPECT_EQ(store.metrics().comparedOf(run, {"loss", "loss2", "off"}), "off");
+  EXPECT_EQ(store.metrics().comparedOf(run, {"loss", "off", "right"}), "right");
+  EXPECT_EQ(store.metrics().comparedOf(run, {}), "");
+  EXPECT_FALSE(store.metrics().higherIsBetter(run, "off"));
+}
+
 TEST_F(RunStoreTest, readingAgainNeitherLosesNorRepeats) {
   const QString path = makeRun("a", {{1, 1, 100}, {2, 51, 120}});
   RunStore once(m_folder.filePath("once"));

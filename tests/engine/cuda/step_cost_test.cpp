@@ -180,7 +180,7 @@ TEST(StepCost, OfARecurrenceCountsRowsAndNotTheGapsBetweenThem) {
 TEST(StepCost, OfLookingUpIsOfTheRowsThatAreLookedUp) {
   ProgramBuilder builder(2, 1, false);
   builder.result(
-      "y", "output",
+      "y", ResultKind::output,
       builder.add("embedding", {builder.input("x", {2, 3}, DataType::i32), weight(builder, "w", {1000, 8})}));
   const StepCost cost = costOf(builder.take());
   EXPECT_THAT(stagesOf(cost), ElementsAre(fmt::format("embedding: {} + {}, 0", 4 * 6 + 4 * 6 * 8, 4 * 6 * 8)));

@@ -295,6 +295,18 @@ const std::vector<LayerExample>& layerExamples() {
       {"Error", "{}", {{4}, {1}}, {{}}, 4},
       {"BinaryAccuracy", "{}", {{3}, {3}}, {{}}},
       {"BinaryAccuracy", R"({"from": "probabilities", "threshold": 0.4})", {{3}, {3}}, {{}}},
+      {"F1", "{}", {{4}, {1}}, {{}}, 4},
+      {"F1", R"({"average": "binary", "positive": 3})", {{3, 4}, {3}}, {{}}, 4},
+      {"Precision", R"({"average": "micro"})", {{4}, {1}}, {{}}, 4},
+      {"Recall", "{}", {{3, 4}, {3}}, {{}}, 4},
+      {"MeanIoU", "{}", {{3, 4}, {3}}, {{}}, 4},
+      {"BinaryF1", "{}", {{3}, {3}}, {{}}},
+      {"BinaryPrecision", R"({"from": "probabilities"})", {{3}, {3}}, {{}}},
+      {"BinaryRecall", "{}", {{2, 3}, {2, 3}}, {{}}},
+      {"BinaryIoU", "{}", {{2, 3}, {2, 3}}, {{}}},
+      {"Perplexity", "{}", {{3, 4}, {3}}, {{}}, 4},
+      {"R2", "{}", {{3, 2}, {3, 2}}, {{}}},
+      {"RootMeanSquaredError", "{}", {{3}, {3}}, {{}}},
   };
   return examples;
 }

@@ -129,6 +129,19 @@ TEST(LayerTable, SaysHowResultsAreRead) {
     EXPECT_EQ(goalOf(name), Goal::higher) << name;
     EXPECT_TRUE(isShare(name)) << name;
   }
+  for (const LayerDefinition* layer : layerTable()) {
+    const bool measures = isResult(layer->role);
+    EXPECT_EQ(measures, layer->entry.category == "lossMetric") << layer->entry.id;
+    EXPECT_EQ(layer->role == LayerRole::loss, measures && layer->entry.field("weight") != nullptr) << layer->entry.id;
+    EXPECT_EQ(isMetric(layer->entry.id), layer->role == LayerRole::metric) << layer->entry.id;
+  }
+  EXPECT_EQ(roleOf("Input"), LayerRole::input);
+  EXPECT_EQ(roleOf("Output"), LayerRole::output);
+  EXPECT_EQ(roleOf("Linear"), LayerRole::layer);
+  EXPECT_EQ(roleOf("no such layer"), LayerRole::layer);
+  EXPECT_EQ(goalOf("R2"), Goal::higher);
+  EXPECT_FALSE(isShare("R2"));
+  EXPECT_EQ(goalOf("Perplexity"), Goal::lower);
   EXPECT_EQ(goalOf("ErrorRate"), Goal::lower);
   EXPECT_TRUE(isShare("ErrorRate"));
   for (const char* name : {"SoftmaxCrossEntropy", "MeanSquaredError", "no such layer", "MyAccuracy"}) {

@@ -445,7 +445,7 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   EXPECT_GE(catalogue["layers"].size(), 40u);
   EXPECT_EQ(catalogue["optimizers"].size(), 16u);
   EXPECT_EQ(catalogue["schedules"].size(), 10u);
-  EXPECT_EQ(catalogue["metrics"].size(), 6u);
+  EXPECT_EQ(catalogue["metrics"].size(), 17u);
   // A script that builds projects of it asks nobody else: each kind is there, each field says what it takes.
   for (const char* kind : {"layers", "metrics", "optimizers", "schedules", "warmup", "prepare", "settings"})
     for (const Json& entry : catalogue[kind]) {
@@ -469,6 +469,9 @@ TEST_F(Loom, TheCatalogueIsWholeJson) {
   EXPECT_EQ(metric("Accuracy")["better"], "higher");
   EXPECT_EQ(metric("Error")["better"], "lower");
   EXPECT_EQ(metric("Error")["share"], true);
+  EXPECT_EQ(metric("R2")["better"], "higher");
+  EXPECT_EQ(metric("R2")["share"], false);
+  EXPECT_EQ(metric("RootMeanSquaredError")["better"], "lower");
 }
 
 // A shell with tight limits, as batch systems give.

@@ -135,7 +135,7 @@ Program deepNetwork(int layers) {
   }
   const TensorId flat = builder.add("reshape", {x}, {{"shape", std::vector<std::int64_t>{512}}});
   builder.result(
-      "loss", "loss",
+      "loss", ResultKind::loss,
       builder.add("reduce", {builder.add("unary", {flat}, {{"function", "square"}})}, {{"function", "mean"}}));
   differentiate(builder);
   return builder.take();

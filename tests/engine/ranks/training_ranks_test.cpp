@@ -184,6 +184,36 @@ TEST_P(Networks, DeterministicRunsHaveTheSameBits) {
   EXPECT_EQ(one.losses.size(), 6u);
 }
 
+// Counts and squares are added over ranks and batches of any size; the number is made of the sums.
+TEST(Metrics, AreTheSameOnAnyNumberOfRanks) {
+  const Shared shared("metrics");
+  Json project = projectOf(kNets[0], {{"deterministic", true}, {"monitor", "F1"}});
+  const std::vector<const char*> layers{"F1", "Recall", "MeanIoU", "Perplexity", "R2", "RootMeanSquaredError"};
+  Json& main = project["networks"]["main"];
+  main["nodes"].push_back({{"id", "numbers"}, {"layer", "Input"}, {"shape", {16}}, {"variable", "x"}});
+  main["nodes"].push_back({{"id", "guess"}, {"layer", "Linear"}, {"outputs", 16}});
+  main["edges"].push_back({"c", "guess"});
+  for (const char* layer : layers) {
+    const bool ofNumbers = findLayer(layer)->entry.inputs[1].type == PortType::values;
+    main["nodes"].push_back({{"id", layer}, {"layer", layer}});
+    main["edges"].push_back({ofNumbers ? "guess" : "fc", layer});
+    main["edges"].push_back({ofNumbers ? "numbers" : "y", std::string(layer) + ".target"});
+  }
+  const Workshop::Run together = runOnAll(shared, project, "together");
+  if (rank() != 0) return;
+  std::filesystem::create_directories(shared.path() / "alone");
+  const Workshop::Run one = workshopOf(shared).train(project, "alone");
+  for (const char* layer : layers)
+    for (const char* kind : {"step", "epoch", "validation"}) {
+      const std::vector<double> values = together.series(kind, layer), expected = one.series(kind, layer);
+      ASSERT_EQ(values.size(), expected.size()) << layer;
+      ASSERT_GE(values.size(), 2u) << layer;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        EXPECT_NEAR(values[i], expected[i], 1e-6 * std::abs(expected[i])) << layer << " of " << kind << " " << i;
+    }
+  EXPECT_EQ(together.result.best->toJson(), one.result.best->toJson());
+}
+
 // Every rule, one epoch of each on the way that some of them go.
 TEST(Rules, HaveTheSameBitsOnAnyNumberOfRanks) {
   const Shared shared("rules");

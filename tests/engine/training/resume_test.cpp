@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 // Everything that has a state: dropout and what is erased (step), batch normalisation and the mean of all batches
 // (running statistics), Adam (slots and their count),
-// a schedule with warm-up, accumulation, a smaller last batch.
+// a schedule with warm-up, accumulation, a smaller last batch, a metric that is made of sums over the epoch.
 Json elaborate() {
   Json project = perceptron();
   Json& nodes = project["networks"]["main"]["nodes"];
@@ -36,6 +36,9 @@ Json elaborate() {
   edges.push_back({"bn", "relu"});
   edges[2] = {"relu", "drop"};
   edges.push_back({"drop", "fc2"});
+  nodes.push_back({{"id", "f1"}, {"layer", "F1"}});
+  edges.push_back({"fc2", "f1"});
+  edges.push_back({"y", "f1.target"});
   Json& training = project["training"];
   training["optimizer"] = {{"name", "Adam"}, {"learning_rate", 0.02}, {"weight_decay", 0.01}};
   training["schedule"] = {{"name", "Cosine"}};

@@ -1,0 +1,59 @@
+#include "engine/layers/entry_parts.h"
+#include "engine/metrics/accuracy_parts.h"
+#include "engine/metrics/class_counts.h"
+#include "engine/metrics/sums.h"
+
+namespace loom {
+namespace precision_metric {
+
+double ratio(const ClassCounts& counts) {
+  return counts.said > 0 ? counts.right / counts.said : 0;
+}
+
+Entry entry() {
+  Entry entry;
+  entry.id = entry.label = "Precision";
+  entry.aliases = {};
+  entry.summary = "How often a class is right where it is said.";
+  entry.help =
+      "precision = right / said, of a class: how often it was said, and how often rightly. 0 where it is true and "
+      "never said. The classes' counts are summed over all batches and ranks and the number is made of the sums, so it "
+      "is "
+      "that of the whole dataset and no mean over batches. A class that was neither said nor true does not count. "
+      "Nothing flows back from it.";
+  addClassPorts(entry, "Share");
+  entry.fields = averageFields("precision");
+  return entry;
+}
+
+std::vector<TensorId> lower(const LowerArguments& arguments) {
+  return lowerAverage(arguments, kMacroSums<ratio>, kMicroSums<ratio>);
+}
+
+std::vector<TensorId> lowerBinary(const LowerArguments& arguments) {
+  return lowerChances(arguments, kMicroSums<ratio>);
+}
+
+}  // namespace precision_metric
+
+const LayerDefinition& definePrecisionLayer() {
+  using namespace precision_metric;
+  static const LayerDefinition definition{
+      entry(), averageShapes, lower, LayerRole::metric, {.goal = Goal::higher, .isShare = true}};
+  return definition;
+}
+
+const LayerDefinition& defineBinaryPrecisionLayer() {
+  using namespace precision_metric;
+  static const LayerDefinition definition{
+      chanceEntry(
+          "BinaryPrecision", {}, "How often a yes is right.",
+          "precision = right / said: of the yes that were said, the share that is true; 0 where none was said."),
+      equalTargetShapes,
+      lowerBinary,
+      LayerRole::metric,
+      {.goal = Goal::higher, .isShare = true}};
+  return definition;
+}
+
+}  // namespace loom

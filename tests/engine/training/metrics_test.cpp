@@ -1,0 +1,230 @@
+// Metrics that are no means over samples: against scikit-learn 1.9.1, over batches of any sizes; which way they are
+// better, and what a run makes of it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "engine/metrics/metric.h"
+#include "engine/training/figures.h"
+#include "engine/training/gather.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+constexpr int kRows = 36, kClasses = 6, kNumbers = 3;
+
+// Class 3 and 4 are said and never true, class 5 neither.
+int labelOf(int row) {
+  return (row * 5 + row / 3) % 4;
+}
+float scoreOf(int row, int k) {
+  if (k == 5) return -1;
+  const auto score = static_cast<float>((row * 7919 + k * 104729 + row * row * 31) % 1009 / 1009.0);
+  return row % 3 != 0 && k == labelOf(row) ? score + 0.6f : score;
+}
+float targetOf(int row, int d) {
+  return static_cast<float>(1000 + (row * 13 + d * 7 + row * row) % 17 / 3.0);
+}
+float predictionOf(int row, int d) {
+  return targetOf(row, d) + static_cast<float>(((row * 5 + d * 3) % 7 - 3) / 5.0);
+}
+float chanceOf(int row, int d) {
+  return static_cast<float>((row * 29 + d * 17 + row * row * 3) % 101 / 101.0);
+}
+float truthOf(int row, int d) {
+  return (row * 3 + d * 5 + row * row) % 4 == 0 ? 1 : 0;
+}
+
+// A metric alone in a program, its inputs filled row by row.
+struct Metric {
+  const char* layer;
+  const char* values;
+  Shape input, target;
+  bool labels;
+  float (*x)(int row, int k);
+  float (*t)(int row, int k);
+};
+float label(int row, int) {
+  return static_cast<float>(labelOf(row));
+}
+
+Metric classes(const char* layer, const char* values = "{}") {
+  return {layer, values, Shape{kClasses}, Shape{1}, true, scoreOf, label};
+}
+Metric chances(const char* layer, const char* values) {
+  return {layer, values, Shape{kNumbers}, Shape{kNumbers}, false, chanceOf, truthOf};
+}
+Metric numbers(const char* layer) {
+  return {layer, "{}", Shape{kNumbers}, Shape{kNumbers}, false, predictionOf, targetOf};
+}
+
+std::unique_ptr<Executable> compiled(const Metric& metric, std::int64_t batch, ParameterStore& store,
+                                     Backend& backend) {
+  const LayerDefinition& layer = *findLayer(metric.layer);
+  const Json given = parseJson(metric.values, metric.layer);
+  const Values values(layer.entry, given);
+  ProgramBuilder builder(batch, 1, false);
+  const std::vector<TensorId> inputs{
+      builder.input("x", metric.input.prepended(batch), DataType::f32),
+      builder.input("t", metric.target.prepended(batch), metric.labels ? DataType::i32 : DataType::f32)};
+  builder.setOrigin("m");
+  EXPECT_EQ(layer.shapes({"m", values, std::vector<Shape>{metric.input, metric.target}}), std::vector<Shape>{Shape{}});
+  EXPECT_EQ(layer.lower({"m", "m", values, inputs, builder}).size(), 1u);
+  return backend.compile(builder.take(), store, {});
+}
+
+// Rows of a sequence stand one after the other in a sample.
+void fill(Executable& executable, const Metric& metric, int first) {
+  const auto tensor = [&](const char* name) {
+    const Program& program = executable.program();
+    return program.tensor(program.findTensor(name, TensorRole::input));
+  };
+  const std::int64_t steps = metric.labels && metric.input.rank() == 2 ? metric.input[0] : 1;
+  const std::int64_t rows = tensor("x").shape[0] * steps;
+  std::vector<float> x, t;
+  std::vector<std::int32_t> labels;
+  for (int row = first; row < first + rows; ++row) {
+    for (int k = 0; k < metric.input[-1]; ++k) x.push_back(metric.x(row, k));
+    for (int k = 0; k < (metric.labels ? 1 : metric.target[-1]); ++k) t.push_back(metric.t(row, k));
+  }
+  for (const float value : t) labels.push_back(static_cast<std::int32_t>(value));
+  std::memcpy(executable.input("x").data(), x.data(), x.size() * sizeof(float));
+  std::memcpy(executable.input("t").data(), metric.labels ? static_cast<const void*>(labels.data()) : t.data(),
+              t.size() * 4);
+}
+
+double measured(const Metric& metric, const std::vector<int>& batches, Backend& backend) {
+  ParameterStore store(1, backend.makeMemory());
+  Means means;
+  int first = 0;
+  for (const int batch : batches) {
+    const auto executable = compiled(metric, batch, store, backend);
+    fill(*executable, metric, first);
+    first += batch * static_cast<int>(metric.labels && metric.input.rank() == 2 ? metric.input[0] : 1);
+    Figures figures;
+    figures.run(*executable, {}, batch);
+    means.add(figures.take());
+    means = Means::fromJson(means.toJson());  // as a checkpoint holds them
+  }
+  means.add(
+      {.metrics = {{"m", 0}}, .sums = {{"m", compiled(metric, 1, store, backend)->program().results[0].sums, {}}}});
+  return means.value().metrics.at(0).second;
+}
+
+struct Known {
+  Metric metric;
+  double value;
+};
+const std::vector<Known>& known() {
+  static const std::vector<Known> all = {
+      {classes("F1"), 0.31208791208791209},
+      {classes("F1", R"({"average": "micro"})"), 0.55555555555555558},
+      {classes("F1", R"({"average": "binary", "positive": 2})"), 0.7142857142857143},
+      {classes("Precision"), 0.45357142857142857},
+      {classes("Precision", R"({"average": "micro"})"), 0.55555555555555558},
+      {classes("Precision", R"({"average": "binary", "positive": 2})"), 0.625},
+      {classes("Recall"), 1.0 / 3},
+      {classes("Recall", R"({"average": "micro"})"), 0.55555555555555558},
+      {classes("Recall", R"({"average": "binary", "positive": 2})"), 0.83333333333333337},
+      {classes("MeanIoU"), 0.23366013071895425},
+      {classes("Perplexity"), 4.3424178736535906},
+      {chances("BinaryF1", R"({"from": "probabilities"})"), 0.35555555555555557},
+      {chances("BinaryPrecision", R"({"from": "probabilities"})"), 0.29629629629629628},
+      {chances("BinaryRecall", R"({"from": "probabilities"})"), 0.44444444444444442},
+      {chances("BinaryIoU", R"({"from": "probabilities"})"), 0.21621621621621623},
+      {chances("BinaryF1", R"({"from": "probabilities", "threshold": 0.3})"), 0.4},
+      {chances("BinaryRecall", R"({"from": "probabilities", "threshold": 0.3})"), 0.63888888888888884},
+      {numbers("R2"), 0.93292113221996098},
+      {numbers("RootMeanSquaredError"), 0.40276584231319984}};
+  return all;
+}
+
+TEST(Metrics, AreThoseOfScikitLearnOverBatchesOfAnySizes) {
+  for (const auto& [metric, value] : known()) {
+    for (const std::vector<int>& batches :
+         std::vector<std::vector<int>>{{36}, {10, 10, 10, 6}, {1, 34, 1}, {5, 5, 5, 5, 5, 5, 5, 1}})
+      EXPECT_NEAR(measured(metric, batches, cpuBackend()), value, 1e-6 * std::abs(value))
+          << metric.layer << " " << metric.values << " in " << batches.size() << " batches";
+    EXPECT_NEAR(measured(metric, {20, 16}, *makeReferenceBackend()), value, 1e-6 * std::abs(value)) << metric.layer;
+  }
+}
+
+TEST(Metrics, ASequenceIsARowOfScoresAStep) {
+  for (const auto& [metric, value] : known()) {
+    if (!metric.labels) continue;
+    Metric sequence = metric;
+    sequence.input = Shape{3, kClasses};
+    sequence.target = Shape{3};
+    EXPECT_NEAR(measured(sequence, {5, 7}, cpuBackend()), value, 1e-6 * value) << metric.layer << metric.values;
+  }
+}
+
+// Nothing to divide by: scikit-learn answers 0 (zero_division), and of a target that never changes 1 or 0.
+TEST(Metrics, AnswerWhereThereIsNothingToDivideBy) {
+  Metric none = chances("BinaryF1", R"({"from": "probabilities", "threshold": 0.999})");
+  none.t = [](int, int) { return 0.0f; };
+  for (const char* layer : {"BinaryF1", "BinaryPrecision", "BinaryRecall", "BinaryIoU"}) {
+    none.layer = layer;
+    EXPECT_EQ(measured(none, {20, 16}, cpuBackend()), 0) << layer;
+  }
+  Metric constant = numbers("R2");
+  constant.t = [](int, int) { return 0.1f; };
+  constant.x = constant.t;
+  EXPECT_EQ(measured(constant, {20, 16}, cpuBackend()), 1);
+  constant.x = [](int row, int) { return row == 3 ? 1.0f : 0.1f; };
+  EXPECT_EQ(measured(constant, {20, 16}, cpuBackend()), 0);
+}
+
+// A network of the fixture with such a metric beside what feeds its loss.
+Json with(const std::string& layer, Json values = Json::object()) {
+  Json project = perceptron();
+  Json& main = project["networks"]["main"];
+  values.update({{"id", "m"}, {"layer", layer}});
+  main["nodes"].push_back(std::move(values));
+  main["edges"].push_back({"fc2", "m"});
+  main["edges"].push_back({"y", "m.target"});
+  project["training"]["monitor"] = "m";
+  project["training"]["epochs"] = 4;
+  return project;
+}
+
+// Of a metric that has no weight and gets better downwards the best is the least; of F1 the greatest.
+TEST(Metrics, ChooseTheBestByTheirOwnGoal) {
+  const Workshop workshop("metrics-best");
+  for (const char* layer : {"Perplexity", "F1"}) {
+    const auto run = workshop.train(with(layer), layer);
+    const std::vector<double> values = run.series("validation", "m");
+    ASSERT_EQ(values.size(), 4u);
+    ASSERT_TRUE(run.result.best);
+    EXPECT_EQ(run.result.best->metric, "m");
+    EXPECT_EQ(run.result.best->value,
+              goalOf(layer) == Goal::lower ? *std::ranges::min_element(values) : *std::ranges::max_element(values));
+    EXPECT_NE(*std::ranges::min_element(values), *std::ranges::max_element(values));
+  }
+  EXPECT_EQ(goalOf("Perplexity"), Goal::lower);
+  EXPECT_EQ(goalOf("F1"), Goal::higher);
+}
+
+// The number of an epoch is made of the sums of its steps: exp of the mean loss, and no mean of each step's number.
+TEST(Metrics, OfAnEpochAreMadeOfTheSumsOfItsSteps) {
+  const Workshop workshop("metrics-epoch", 40);
+  const auto run = workshop.train(with("Perplexity"), "run");
+  const std::vector<double> losses = run.series("epoch", "loss"), values = run.series("epoch", "m");
+  ASSERT_EQ(values.size(), 4u);
+  for (std::size_t epoch = 0; epoch < 4; ++epoch) EXPECT_NEAR(values[epoch], std::exp(losses[epoch]), 1e-6);
+}
+
+TEST(Metrics, HaveNoGradientAndNoPlaceInAPrediction) {
+  const Workshop workshop("metrics-predict");
+  const auto plain = workshop.train(perceptron(), "plain"), run = workshop.train(with("F1"), "run");
+  EXPECT_EQ(run.series("step", "loss")[2], plain.series("step", "loss")[2]);
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder, .which = Which::last});
+  const Measured whole = trained.evaluate("");
+  EXPECT_NEAR(whole.metrics.at(1).second, run.series("validation", "m").back(), 1e-9);
+}
+
+}  // namespace
+}  // namespace loom
