@@ -4,6 +4,7 @@
 #include "engine/base/words.h"
 #include "engine/loom/evaluation_texts.h"
 #include "engine/loom/verbs.h"
+#include "engine/metrics/metric.h"
 #include "engine/program/backend.h"
 #include "engine/run/console.h"
 #include "engine/run/exit_code.h"
@@ -94,7 +95,11 @@ int evaluate(const RunArguments& given, const std::atomic<bool>& stop) {
   fmt::print("dataset     {} ({})\ncheckpoint  {} (step {})\nloss        {:.6f}\n", trained.evaluated(),
              counted(static_cast<std::int64_t>(measured.samples), "samples"),
              trained.run().checkpoint().filename().string(), trained.step(), measured.loss);
-  for (const auto& [name, value] : measured.metrics) fmt::print("{:<11} {:.6f}\n", name, value);
+  for (const auto& [name, value] : measured.metrics) {
+    const Node* const node = trained.network().find(name);
+    fmt::print("{:<11} {}\n", name,
+               node && isShare(node->layer) ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.6f}", value));
+  }
   return kExitDone;
 }
 

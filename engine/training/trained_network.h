@@ -69,6 +69,9 @@ class TrainedNetwork {
   Predictions predict(const PredictionRequest& request);
 
   const TrainedRun& run() const { return m_run; }
+  // The first update's, with its units written out: metrics are called like its nodes. Error(badProject): there is
+  // none.
+  const Network& network() const;
   std::int64_t step() const { return m_step; }
   const std::string& evaluated() const { return m_evaluated; }    // name of the dataset of the last evaluate()
   const PredictedData& predicted() const { return m_predicted; }  // of the last predict(), from its first sample on
@@ -77,7 +80,6 @@ class TrainedNetwork {
   const std::string& trainedOn() const;  // the dataset of the first update
 
  private:
-  const Network& network() const;
   OpenedDataset openToPredict(const FilesToPredict& files, const Network& network,
                               const std::vector<std::string>& inputs) const;
   void restore();  // fills what the store newly holds

@@ -107,6 +107,9 @@ TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
   EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "runs/p-002/run.json")) << "the next one has the next number";
   const Ended evaluated = loom(m_workshop, {"evaluate", "runs/p-001", "--json"});
   EXPECT_EQ(Json::parse(evaluated.out)["samples"], 21);
+  const double share = Json::parse(evaluated.out)["metrics"]["accuracy"];
+  EXPECT_THAT(loom(m_workshop, {"evaluate", "runs/p-001"}).out,
+              HasSubstr(fmt::format("accuracy    {:.2f} %", 100 * share)));
   EXPECT_EQ(loom(m_workshop, {"predict", "runs/p-001", "val.csv"}).code, 0);
   EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "val_predicted.csv"));
   const Ended told = loom(m_workshop, {"predict", "runs/p-001", "val.csv", "--json", "--rows", "2"});

@@ -61,8 +61,8 @@ Metric numbers(const char* layer) {
   return {layer, "{}", Shape{kNumbers}, Shape{kNumbers}, false, predictionOf, targetOf};
 }
 
-std::unique_ptr<Executable> compiled(const Metric& metric, std::int64_t batch, ParameterStore& store,
-                                     Backend& backend) {
+std::unique_ptr<Executable> compiled(const Metric& metric, std::int64_t batch, ParameterStore& store, Backend& backend,
+                                     DataType precision) {
   const LayerDefinition& layer = *findLayer(metric.layer);
   const Json given = parseJson(metric.values, metric.layer);
   const Values values(layer.entry, given);
@@ -73,7 +73,7 @@ std::unique_ptr<Executable> compiled(const Metric& metric, std::int64_t batch, P
   builder.setOrigin("m");
   EXPECT_EQ(layer.shapes({"m", values, std::vector<Shape>{metric.input, metric.target}}), std::vector<Shape>{Shape{}});
   EXPECT_EQ(layer.lower({"m", "m", values, inputs, builder}).size(), 1u);
-  return backend.compile(builder.take(), store, {});
+  return backend.compile(builder.take(), store, {.precision = precision});
 }
 
 // Rows of a sequence stand one after the other in a sample.
@@ -96,12 +96,13 @@ void fill(Executable& executable, const Metric& metric, int first) {
               t.size() * 4);
 }
 
-double measured(const Metric& metric, const std::vector<int>& batches, Backend& backend) {
+double measured(const Metric& metric, const std::vector<int>& batches, Backend& backend,
+                DataType precision = DataType::f32) {
   ParameterStore store(1, backend.makeMemory());
   Means means;
   int first = 0;
   for (const int batch : batches) {
-    const auto executable = compiled(metric, batch, store, backend);
+    const auto executable = compiled(metric, batch, store, backend, precision);
     fill(*executable, metric, first);
     first += batch * static_cast<int>(metric.labels && metric.input.rank() == 2 ? metric.input[0] : 1);
     Figures figures;
@@ -109,8 +110,8 @@ double measured(const Metric& metric, const std::vector<int>& batches, Backend& 
     means.add(figures.take());
     means = Means::fromJson(means.toJson());  // as a checkpoint holds them
   }
-  means.add(
-      {.metrics = {{"m", 0}}, .sums = {{"m", compiled(metric, 1, store, backend)->program().results[0].sums, {}}}});
+  means.add({.metrics = {{"m", 0}},
+             .sums = {{"m", compiled(metric, 1, store, backend, precision)->program().results[0].sums, {}}}});
   return means.value().metrics.at(0).second;
 }
 
@@ -150,6 +151,13 @@ TEST(Metrics, AreThoseOfScikitLearnOverBatchesOfAnySizes) {
           << metric.layer << " " << metric.values << " in " << batches.size() << " batches";
     EXPECT_NEAR(measured(metric, {20, 16}, *makeReferenceBackend()), value, 1e-6 * std::abs(value)) << metric.layer;
   }
+}
+
+// What a metric makes of values in 32 bits is not rounded to 16 on its way.
+TEST(Metrics, AreAsExactWhereTheNetworkComputesInSixteenBits) {
+  for (const auto& [metric, value] : known())
+    EXPECT_NEAR(measured(metric, {20, 16}, cpuBackend(), DataType::bf16), value, 1e-6 * std::abs(value))
+        << metric.layer << " " << metric.values;
 }
 
 TEST(Metrics, ASequenceIsARowOfScoresAStep) {
