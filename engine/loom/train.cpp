@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
@@ -12,6 +13,8 @@
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/job.h"
 #include "engine/loom/verbs.h"
+#include "engine/metrics/metric.h"
+#include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
 #include "engine/program/trace.h"
 #include "engine/run/console.h"
@@ -153,12 +156,25 @@ void writeTrace(const Trace& trace, Job& job, const std::string& file) {
   if (job.first()) writeFileAtomically(file, Trace::file(events));
 }
 
-void tellResult(Console& console, const TrainResult& result, const RunFolder& run, double seconds) {
+// As events name them: metrics of the first update by their nodes, those of others behind their network's name.
+std::set<std::string> sharesOf(const Project& project) {
+  std::set<std::string> shares;
+  for (const UpdateSpec& update : project.training.updates) {
+    const std::string prefix = &update == &project.training.updates.front() ? "" : update.network + "/";
+    if (project.network(update.network) == nullptr) continue;
+    for (const Node& node : flatten(project, update.network).network.nodes)
+      if (isShare(node.layer)) shares.insert(prefix + node.id);
+  }
+  return shares;
+}
+
+void tellResult(Console& console, const Progress& progress, const TrainResult& result, const RunFolder& run,
+                double seconds) {
   console.line(fmt::format("{} after {} (epoch {:g}) in {:.1f} s", result.stopped ? "stopped" : "done",
                            counted(result.step, "steps"), result.epoch, seconds));
   if (result.best)
-    console.line(
-        fmt::format("best      {} {:.5f} at epoch {:g}", result.best->metric, result.best->value, result.best->epoch));
+    console.line(fmt::format("best      {} at epoch {:g}", progress.measure(result.best->metric, result.best->value),
+                             result.best->epoch));
   console.line("curves    " + shownPath(run.eventsFile()));
   const bool best = !result.bestCheckpoint.empty();
   if (best || !result.lastCheckpoint.empty())
@@ -204,6 +220,9 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   const auto backend =
       makeBackend(given.device, job.threads(settings.value("threads", 0)), !settings.value("deterministic", false));
   settlePrecision(options, *backend, job, console);
+  if (progress)
+    progress->setShares(
+        [shares = sharesOf(options.project)](const std::string& metric) { return shares.contains(metric); });
   const RunFolder run = options.run;
   std::optional<Trace> trace;
   if (!given.trace.empty()) options.trace = &trace.emplace();
@@ -228,7 +247,7 @@ int trainIn(Job& job, const TrainArguments& given, const std::atomic<bool>& stop
   const TrainResult result = train(*backend, std::move(options));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (trace) writeTrace(*trace, job, given.trace);
-  if (console) tellResult(*console, result, run, seconds);
+  if (console) tellResult(*console, *progress, result, run, seconds);
   return result.stopped ? exitCode(ErrorCode::stopped) : kExitDone;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -40,6 +41,9 @@ class Progress {
  public:
   explicit Progress(Console& console) : m_console(console) {}
   void operator()(const Event& event);
+  // Which metrics are shares from 0 to 1: they are told in percent.
+  void setShares(std::function<bool(const std::string& metric)> isShare) { m_isShare = std::move(isShare); }
+  std::string measure(const std::string& name, double value) const;  // "accuracy 91.85 %", "loss 0.2714"
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -47,8 +51,10 @@ class Progress {
   void epoch(const Json& body);
   void validation(const Json& body);
   std::string rateAndTime(const Json& body) const;
+  std::string measures(const Json& body) const;
 
   Console& m_console;
+  std::function<bool(const std::string& metric)> m_isShare;
   double m_epochs = 0;
   std::int64_t m_stepsTotal = 0, m_firstStep = 0, m_firstSamples = 0;
   std::optional<Clock::time_point> m_begin;  // of the first step that was seen: without setting up

@@ -14,14 +14,6 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(66);
 constexpr auto kPlainLine = std::chrono::seconds(10);
 
-std::string measures(const Json& body) {
-  std::string text = fmt::format("loss {:.4f}", numberIn(body, "loss"));
-  if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object())
-    for (const auto& [name, value] : metrics->items())
-      text += fmt::format("  {} {:.4f}", name, numberIn(*metrics, name.c_str()));
-  return text;
-}
-
 std::string duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(std::max(seconds, 0.0)));
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
@@ -49,6 +41,18 @@ std::string bar(double share, int columns) {
 }
 
 }  // namespace
+
+std::string Progress::measure(const std::string& name, double value) const {
+  return m_isShare && m_isShare(name) ? fmt::format("{} {:.2f} %", name, 100 * value)
+                                      : fmt::format("{} {:.4f}", name, value);
+}
+
+std::string Progress::measures(const Json& body) const {
+  std::string text = measure("loss", numberIn(body, "loss"));
+  if (const auto metrics = body.find("metrics"); metrics != body.end() && metrics->is_object())
+    for (const auto& [name, value] : metrics->items()) text += "  " + measure(name, numberIn(*metrics, name.c_str()));
+  return text;
+}
 
 void Progress::operator()(const Event& event) {
   const Json& body = event.body;

@@ -11,6 +11,7 @@
 #include "engine/run/exit_code.h"
 #include "launcher/door/terminal.h"
 #include "launcher/job.h"
+#include "launcher/store/metric_layers.h"
 
 namespace loom {
 namespace {
@@ -30,7 +31,10 @@ class Watch {
  public:
   Watch(Errand& errand, const RunRecord& run, const WatchOptions& options)
       : m_errand(errand), m_run(run), m_options(options), m_events((run.folder + "/events.jsonl").toStdString()) {
-    if (!options.quiet) m_progress.emplace(m_console.emplace());
+    if (!options.quiet)
+      m_progress.emplace(m_console.emplace()).setShares([this](const std::string& metric) {
+        return m_layers.isShare(m_run, QString::fromStdString(metric));
+      });
     if (options.fromHere) passOver();
   }
 
@@ -166,9 +170,10 @@ class Watch {
               ? QString::fromStdString("stopped after " + counted(step, "steps") +
                                        (textOf(state, "message").empty() ? "" : ". " + textOf(state, "message")))
               : QStringLiteral("stopped. %1").arg(QString::fromStdString(textOf(state, "message"))));
-    if (const auto best = m_finished.find("best"); best != m_finished.end() && best->is_object())
-      say(QString::fromStdString(fmt::format("best      {} {:.5f} at epoch {:g}", textOf(*best, "metric"),
-                                             numberIn(*best, "value"), numberIn(*best, "epoch"))));
+    if (const auto best = m_finished.find("best"); m_progress && best != m_finished.end() && best->is_object())
+      say(QString::fromStdString(fmt::format("best      {} at epoch {:g}",
+                                             m_progress->measure(textOf(*best, "metric"), numberIn(*best, "value")),
+                                             numberIn(*best, "epoch"))));
     while (state.value("fetching", false) && !Interrupts::came()) {
       if (m_console && state.value("share", -1.0) >= 0)
         m_console->live(fmt::format("fetching its best checkpoint: {:.0f} %", state.value("share", 0.0) * 100));
@@ -211,6 +216,7 @@ class Watch {
   const WatchOptions& m_options;
   std::optional<Console> m_console;
   std::optional<Progress> m_progress;
+  MetricLayers m_layers;
   EventReader m_events;
   Json m_finished = Json::object();
   std::string m_code;

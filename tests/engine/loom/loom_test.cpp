@@ -100,6 +100,7 @@ TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
   EXPECT_EQ(ended.code, 0) << ended.error;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("epoch 3 of 3"), HasSubstr("validation"), HasSubstr("runs/p-001/events.jsonl"),
                                HasSubstr("runs/p-001/checkpoints/step-")));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("validation loss [0-9.]+  accuracy [0-9.]+ %"));
   EXPECT_EQ(ended.error, "");
   EXPECT_THAT(readFile(m_workshop.path() / "runs/p-001/log.txt"), HasSubstr("epoch 3 of 3"))
       << "the log holds what was printed";
