@@ -27,8 +27,12 @@ QString samplesFolder() {
 
 // Names that are written in a way of their own; of the others the folder's name is the title.
 QString titleOf(const QString& name) {
-  static const QHash<QString, QString> kNames{
-      {"unet", "U-Net"}, {"resnet_50", "ResNet-50"}, {"resnet_152", "ResNet-152"}, {"cifar10-speed", "CIFAR-10, fast"}};
+  static const QHash<QString, QString> kNames{{"unet", "U-Net"},
+                                              {"resnet_50", "ResNet-50"},
+                                              {"resnet_152", "ResNet-152"},
+                                              {"cifar10-speed", "CIFAR-10, fast"},
+                                              {"alexnet", "AlexNet"},
+                                              {"alexnet_pool5", "AlexNet, pool5"}};
   if (const QString known = kNames.value(name); !known.isEmpty()) return known;
   QString title = name;
   title.replace('_', ' ').replace('-', ' ');
@@ -49,9 +53,10 @@ QString summaryOf(const QString& path) {
 QList<Sample> samples() {
   // A learner's way; what is not named here follows by name.
   static const QStringList kOrder{
-      "digits",     "logistic",           "logistic_regression", "binary",    "binary_classifier",
-      "regression", "tabular_regression", "autoencoder",         "residual",  "residual_network",
-      "unet",       "transformer",        "resnet_50",           "resnet_152"};
+      "digits",       "logistic",           "logistic_regression", "binary",     "binary_classifier",
+      "regression",   "tabular_regression", "autoencoder",         "residual",   "residual_network",
+      "unet",         "transformer",        "resnet_50",           "resnet_152", "alexnet",
+      "alexnet_pool5"};
   QList<Sample> found;
   const QDir folder(samplesFolder());
   if (folder.path().isEmpty() || !folder.exists()) return found;

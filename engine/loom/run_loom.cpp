@@ -28,6 +28,10 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   addPredict(app, session);
   addCheck(app, session);
   addPlan(app, session);
+  addPresets(app, session);
+  addRangeTest(app, session);
+  addNoiseScale(app, session);
+  addAdvise(app, session);
   addCatalogue(app, session);
   addImport(app, session);
   addExport(app, session);

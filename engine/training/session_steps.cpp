@@ -40,7 +40,8 @@ void TrainingSession::beginStep() {
       fed.push_back(&update->feed());
     }
     m_sound = false;
-    const double rate = update->learningRate(m_position.scheduleStep);
+    double rate = update->learningRate(m_position.scheduleStep);
+    if (m_options.rateAt) rate = m_options.rateAt(static_cast<std::size_t>(update->index()), m_position.step, rate);
     update->begin(m_position.step, rate, m_position.epoch);
     step.parts.push_back({.update = update.get(), .rate = rate, .outcome = {}});
     if (!update->late()) readFigures(step, step.parts.back());

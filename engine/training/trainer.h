@@ -45,6 +45,9 @@ struct TrainerOptions {
   // is measured. Null: nobody knows.
   std::function<double(const StageCost&)> predictedSeconds;
   std::string predictedFrom;
+  // In place of a schedule: the learning rate of update `update` at a step (from 0), given what is scheduled. Null: as
+  // scheduled. On every rank alike.
+  std::function<double(std::size_t update, std::int64_t step, double scheduled)> rateAt;
 };
 
 struct TrainResult {

@@ -41,7 +41,8 @@ class Samples : public testing::Test {
     // As samples/CMakeLists.txt draws them.
     for (const char* drawn :
          {"digits/data' 6000 1000 1", "autoencoder/data' 4000 1000 2", "residual_network/data' 4000 1000 3",
-          "unet/data' 2000 500 4", "resnet_50/data' 6 2 5 224", "resnet_152/data' 2 2 5 224"})
+          "unet/data' 2000 500 4", "resnet_50/data' 6 2 5 224", "resnet_152/data' 2 2 5 224", "alexnet/data' 4 2 5 224",
+          "alexnet_pool5/data' 6 2 5 224"})
       ASSERT_EQ(run(fmt::format("'{}' '{}/{} > /dev/null", DRAW_DIGITS, folder.string(), drawn)), 0);
   }
   static void TearDownTestSuite() {
@@ -128,20 +129,34 @@ TEST_F(Samples, UnitsMakeSmallDrawingsOfLargeNetworks) {
               testing::HasSubstr("25557032 parameters"));
   EXPECT_THAT(said(fmt::format("check '{}'", (folder / "resnet_152").string())),
               testing::HasSubstr("60192808 parameters"));
+  EXPECT_THAT(said(fmt::format("check '{}'", (folder / "alexnet").string())),
+              testing::HasSubstr("61100840 parameters"));
+  EXPECT_THAT(said(fmt::format("check '{}'", (folder / "alexnet_pool5").string())),
+              testing::HasSubstr("61101352 parameters"));
   EXPECT_THAT(said(fmt::format("plan '{}' --set batch=2", (folder / "resnet_50").string())),
               testing::HasSubstr("25,557,032"));
 }
-// Two steps on pictures as large as ImageNet's: it trains, if slowly without a GPU.
-TEST_F(Samples, ResNet50TakesSteps) {
-  const fs::path out = folder / "resnet_50.run";
-  ASSERT_EQ(run(fmt::format("'{}' train '{}' --run '{}' --set batch=2 max_steps=2 > '{}.txt' 2>&1", LOOM_PROGRAM,
-                            (folder / "resnet_50").string(), out.string(), out.string())),
-            0)
-      << readFile(out.string() + ".txt");
-  EventReader events(RunFolder{out}.eventsFile());
-  int steps = 0;
-  for (const Event& event : events.read()) steps += event.kind == "step";
-  EXPECT_EQ(steps, 2);
+// Two steps on pictures as large as ImageNet's: they train, if slowly without a GPU. AlexNet's variant by its recipe.
+TEST_F(Samples, LargeNetworksTakeSteps) {
+  for (const std::string sample : {"resnet_50", "alexnet_pool5"}) {
+    const fs::path out = folder / (sample + ".run");
+    fs::path trained = folder / sample;
+    if (sample == "alexnet_pool5") {
+      trained = folder / sample / "recipe.loom";
+      ASSERT_EQ(run(fmt::format("'{}' presets jizhi-64k-alexnet '{}' --out '{}' > /dev/null", LOOM_PROGRAM,
+                                (folder / sample / "alexnet_pool5.loom").string(), trained.string())),
+                0);
+      EXPECT_THAT(readFile(trained), testing::HasSubstr("LARS"));
+    }
+    ASSERT_EQ(run(fmt::format("'{}' train '{}' --run '{}' --set batch=2 max_steps=2 > '{}.txt' 2>&1", LOOM_PROGRAM,
+                              trained.string(), out.string(), out.string())),
+              0)
+        << readFile(out.string() + ".txt");
+    EventReader events(RunFolder{out}.eventsFile());
+    int steps = 0;
+    for (const Event& event : events.read()) steps += event.kind == "step";
+    EXPECT_EQ(steps, 2) << sample;
+  }
 }
 
 // Pictures that anybody could tell apart, in the files that CIFAR-10 comes in: the class is a colour.

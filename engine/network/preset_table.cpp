@@ -1,0 +1,275 @@
+// The table of presets. Figures: shared/reference/large_batch.md, which names where each was read; what a publication
+// leaves open is said to be ours.
+#include "engine/network/presets.h"
+
+namespace loom {
+namespace {
+
+const std::string kGoyal = "Goyal et al. 2017, arXiv 1706.02677", kAkiba = "Akiba et al. 2017, arXiv 1711.04325",
+                  kJizhi = "Jia et al. 2018 (Jizhi), arXiv 1807.11205", kSony = "Sony 2018, ImageNet in 224 seconds",
+                  kStill = "Sony 2019, slides on STiLL", kMlperf = "MLPerf training v4.0, result logs of NVIDIA",
+                  kAirbench = "Jordan 2024, airbench94, arXiv 2404.00498", kOurs = "ours: not published";
+
+const std::string kZeroGamma =
+    "γ of the last normalisation of each branch starts at 0: the field Zero γ of those nodes, in the drawing";
+const std::string kCorrection =
+    "the buffer rescaled when the rate changes (momentum correction): LARS keeps the rate inside of the buffer";
+const std::string kSixteenBits =
+    "gradients in 16 bits on the wire: rings, groups and tori of this engine add in 32 bits";
+
+void add(std::vector<PresetValue>& to, const std::string& source, std::vector<std::pair<std::string, Json>> values) {
+  for (auto& [path, value] : values) to.push_back({path, std::move(value), source});
+}
+
+Preset goyal() {
+  Preset preset{.id = "goyal-8k",
+                .label = "Goyal 8K",
+                .result = "ResNet-50 on ImageNet: 76.3 % in 1 hour on 256 P100",
+                .source = kGoyal,
+                .batch = 8192,
+                .ranks = 256,
+                .values = {},
+                .missing = {kZeroGamma}};
+  add(preset.values, kGoyal,
+      {{"epochs", 90},
+       {"optimizer.name", "Nesterov"},
+       {"optimizer.learning_rate", 0.1},
+       {"optimizer.momentum", 0.9},
+       {"optimizer.weight_decay", 1e-4},
+       {"rate_scaling", "linear"},
+       {"base_batch", 256},
+       {"schedule.name", "Step"},
+       {"schedule.factor", 0.1},
+       {"schedule.at", Json::array({30, 60, 80})},
+       {"warmup.epochs", 5},
+       {"warmup.from_unscaled", true},
+       {"decay_exclude", Json::array({"bias", "normalisation"})},
+       {"batch_statistics", "per_shard"}});
+  return preset;
+}
+
+Preset akiba() {
+  Preset preset{.id = "akiba-32k",
+                .label = "Akiba 32K",
+                .result = "ResNet-50 on ImageNet: 74.9 % in 15 minutes on 1,024 P100",
+                .source = kAkiba,
+                .batch = 32768,
+                .ranks = 1024,
+                .values = {},
+                .missing = {"16 bits in layers (precision f16), which are for GPUs: the precision stays"}};
+  add(preset.values, kAkiba,
+      {{"epochs", 90},
+       {"optimizer.name", "RMSpropWarmup"},
+       {"optimizer.learning_rate", 0.1},
+       {"optimizer.momentum", 0.9},
+       {"optimizer.decay", 0.99},
+       {"optimizer.epsilon", 1e-8},
+       {"optimizer.rmsprop_rate", 3e-4},
+       {"optimizer.center", 10},
+       {"optimizer.period", 5},
+       {"rate_scaling", "linear"},
+       {"base_batch", 256},
+       {"schedule.name", "SlowStart"},
+       {"schedule.factors", Json::array({0.5, 0.075, 0.01, 0.001})},
+       {"schedule.at", Json::array({40, 70, 85})},
+       {"warmup.epochs", nullptr},
+       {"batch_statistics", "last_batch"},
+       {"wire", "f16"}});
+  add(preset.values, kOurs + "; as He et al. 2016", {{"optimizer.weight_decay", 1e-4}});
+  return preset;
+}
+
+Preset jizhi(const std::string& id, const std::string& label, const std::string& result, std::int64_t ranks) {
+  Preset preset{
+      .id = id,
+      .label = label,
+      .result = result,
+      .source = kJizhi,
+      .batch = 65536,
+      .ranks = ranks,
+      .values = {},
+      .missing = {kSixteenBits, "16 bits in layers (precision f16), which are for GPUs: the precision stays"}};
+  add(preset.values, kJizhi,
+      {{"optimizer.name", "LARS"},
+       {"optimizer.variant", "jizhi"},
+       {"optimizer.momentum", 0.9},
+       {"optimizer.unscaled", Json::array({"bias", "normalisation"})},
+       {"decay_exclude", Json::array({"bias", "normalisation"})},
+       {"schedule.name", "Polynomial"},
+       {"schedule.power", 2},
+       {"rate_scaling", "none"},
+       {"reduction", "hybrid"}});
+  add(preset.values, kOurs + "; find yours by the range test", {{"optimizer.learning_rate", 0.02}});
+  add(preset.values, kOurs + "; as Goyal et al. 2017", {{"warmup.epochs", 5}, {"optimizer.weight_decay", 1e-4}});
+  return preset;
+}
+
+Preset jizhiResNet() {
+  Preset preset = jizhi("jizhi-64k", "Jizhi 64K", "ResNet-50 on ImageNet: 76.2 % in 8.7 minutes on 1,024 P40", 1024);
+  add(preset.values, kOurs + "; as Goyal et al. 2017", {{"epochs", 90}});
+  return preset;
+}
+
+Preset jizhiAlexNet() {
+  Preset preset =
+      jizhi("jizhi-64k-alexnet", "Jizhi 64K, AlexNet", "AlexNet on ImageNet: 58.7 % in 4 minutes on 1,024 P40", 1024);
+  preset.missing.push_back("normalisation behind pool5: that network is the sample alexnet_pool5");
+  add(preset.values, kOurs + "; as You et al. 2017", {{"epochs", 100}});
+  return preset;
+}
+
+Preset sony() {
+  Preset preset{.id = "sony-224s",
+                .label = "Sony 34K to 68K, 224 s",
+                .result = "ResNet-50 on ImageNet: 75.03 % in 224 seconds on 2,176 V100",
+                .source = kSony,
+                .batch = 34816,
+                .ranks = 2176,
+                .values = {},
+                .missing = {kSixteenBits}};
+  add(preset.values, kSony,
+      {{"epochs", 90},
+       {"optimizer.name", "LARS"},
+       {"optimizer.variant", "nnc"},
+       {"optimizer.momentum", 0.9},
+       {"optimizer.coefficient", 0.001},
+       {"batch_then", Json::array({69632})},
+       {"reduction", "torus"},
+       {"rate_scaling", "none"}});
+  add(preset.values, kOurs + "; a published trial changes the batch first at epoch 30",
+      {{"batch_at", Json::array({30})}});
+  add(preset.values, kOurs + "; find yours by the range test", {{"optimizer.learning_rate", 10}});
+  add(preset.values, kOurs + "; as other LARS recipes",
+      {{"schedule.name", "Polynomial"}, {"schedule.power", 2}, {"warmup.epochs", 5}, {"optimizer.weight_decay", 5e-5}});
+  return preset;
+}
+
+Preset still(const std::string& id, const std::string& label, const std::string& result, std::int64_t batch,
+             int epochs) {
+  Preset preset{.id = id,
+                .label = label,
+                .result = result,
+                .source = kStill,
+                .batch = batch,
+                .ranks = batch / 32,
+                .values = {},
+                .missing = {kZeroGamma, kSixteenBits}};
+  add(preset.values, kStill,
+      {{"epochs", epochs},
+       {"optimizer.name", "STiLL"},
+       {"optimizer.learning_rate", 26.1},
+       {"optimizer.lamb_learning_rate", 0.0012},
+       {"optimizer.momentum", 0.955},
+       {"optimizer.weight_decay", 8e-5},
+       {"optimizer.transition", 25},
+       {"warmup.epochs", 25},
+       {"warmup.from", 1.36 / 26.1},
+       {"schedule.name", "Polynomial"},
+       {"loss.smoothing", 0.1},
+       {"loss.definition", "sony"},
+       {"rate_scaling", "none"},
+       {"reduction", "torus"}});
+  add(preset.values, kOurs + "; as other LARS recipes", {{"schedule.power", 2}});
+  if (batch > 65536)
+    preset.missing.push_back("SmoothOut, noise on the weights above 64K: published without its figures");
+  return preset;
+}
+
+Preset mlperf(const std::string& id, const std::string& label, const std::string& result, std::int64_t batch,
+              std::int64_t ranks, std::vector<std::pair<std::string, Json>> figures) {
+  Preset preset{.id = id,
+                .label = label,
+                .result = result,
+                .source = kMlperf,
+                .batch = batch,
+                .ranks = ranks,
+                .values = {},
+                .missing = {kCorrection}};
+  double rate = 1;
+  for (const auto& [path, value] : figures)
+    if (path == "optimizer.learning_rate") rate = value.get<double>();
+  add(preset.values, kMlperf, {{"optimizer.name", "LARS"}, {"optimizer.variant", "you"}});
+  add(preset.values, kMlperf, std::move(figures));
+  add(preset.values, kMlperf,
+      {{"optimizer.coefficient", 0.001},
+       {"schedule.name", "Polynomial"},
+       {"schedule.power", 2},
+       {"schedule.end", 1e-4 / rate},
+       {"loss.smoothing", 0.1},
+       {"rate_scaling", "none"},
+       {"decay_exclude", Json::array({"bias", "normalisation"})}});
+  return preset;
+}
+
+Preset mlperfNode() {
+  Preset preset = mlperf("mlperf-3200", "MLPerf v4.0, one node", "ResNet-50 to 75.9 %: 12.0 minutes on 8 H200", 3200, 8,
+                         {{"epochs", 37},
+                          {"optimizer.learning_rate", 11},
+                          {"optimizer.momentum", 0.9},
+                          {"optimizer.weight_decay", 5e-5},
+                          {"warmup.epochs", 2}});
+  preset.missing.push_back("it stops at 75.9 %, near epoch 35 of 37");
+  return preset;
+}
+
+Preset mlperfRecord() {
+  Preset preset =
+      mlperf("mlperf-57k", "MLPerf v4.0, record", "ResNet-50 to 75.9 %: 11.0 seconds on 3,584 H100", 57344, 3584,
+             {{"epochs", 78},
+              {"optimizer.learning_rate", 23},
+              {"optimizer.momentum", 0.95},
+              {"optimizer.weight_decay", 2.5e-5},
+              {"warmup.epochs", 32}});
+  preset.missing.push_back("batch statistics over pairs of ranks (32 samples): here those of a rank, or of all");
+  return preset;
+}
+
+Preset airbench() {
+  Preset preset{.id = "airbench94",
+                .label = "airbench CIFAR-10",
+                .result = "CIFAR-10: 94.01 % in 3.8 seconds on one A100",
+                .source = kAirbench,
+                .batch = 1024,
+                .ranks = 1,
+                .values = {},
+                .missing = {"a rate 64 times as high for biases, whitening weights, alternating flips, averaged views: "
+                            "see the sample cifar10-speed"}};
+  add(preset.values, kAirbench,
+      {{"epochs", 9.9},
+       {"optimizer.name", "Nesterov"},
+       {"optimizer.momentum", 0.85},
+       {"schedule.name", "OneCycle"},
+       {"schedule.start", 0.2},
+       {"schedule.peak", 0.23},
+       {"schedule.end", 0.07},
+       {"warmup.epochs", nullptr},
+       {"loss.smoothing", 0.2},
+       {"drop_last", true}});
+  // There: rate 11.5 and decay 0.0153 for 1,024 samples whose losses are added, over 1 + 1 / (1 - momentum).
+  add(preset.values, kAirbench + ": 11.5 of a summed loss is 1.5 of a mean",
+      {{"optimizer.learning_rate", 1.5}, {"rate_scaling", "linear"}, {"base_batch", 1024}});
+  add(preset.values, kAirbench + ": 0.0153 / 11.5", {{"optimizer.weight_decay", 0.00133}});
+  return preset;
+}
+
+}  // namespace
+
+std::span<const Preset> presetTable() {
+  static const std::vector<Preset> table{
+      goyal(),
+      akiba(),
+      jizhiResNet(),
+      jizhiAlexNet(),
+      sony(),
+      still("still-64k", "STiLL 64K", "ResNet-50 on ImageNet: 76.13 % in 97 seconds on 2,048 V100", 65536, 90),
+      still("still-80k", "STiLL 80K", "ResNet-50 on ImageNet: 75.93 % in 79.7 seconds on 2,560 V100", 81920, 90),
+      still("still-96k", "STiLL 96K", "ResNet-50 on ImageNet: 75.46 % in 67.65 seconds on 3,072 V100", 98304, 90),
+      still("still-96k-110", "STiLL 96K, 110 epochs", "ResNet-50 on ImageNet: 76.19 % on 3,072 V100", 98304, 110),
+      still("still-128k-150", "STiLL 128K, 150 epochs", "ResNet-50 on ImageNet: 76.12 % on 4,096 V100", 131072, 150),
+      mlperfNode(),
+      mlperfRecord(),
+      airbench()};
+  return table;
+}
+
+}  // namespace loom

@@ -1,0 +1,137 @@
+// How a run scales with ranks, and what is chosen for a host.
+#include "engine/planner/scaling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/base/error.h"
+#include "engine/planner/run_choice.h"
+#include "tests/engine/network/networks.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+
+Project scaled(Json settings) {
+  Project project;
+  project.networks = {leNet()};
+  UpdateSpec update = defaultUpdate();
+  update.network = project.networks.front().name;
+  update.optimizer = {{"name", "Momentum"}, {"learning_rate", 0.05}};
+  project.training.updates = {update};
+  project.training.settings = std::move(settings);
+  return project;
+}
+
+ScalingQuestion question() {
+  return {.secondsPerSample = 1e-4,
+          .secondsPerStep = 2e-4,
+          .samplesPerRank = 32,
+          .perHost = 4,
+          .links = {.within = {2e-6, 5e9}, .between = {30e-6, 1.25e8}},
+          .samples = 65536,
+          .epochs = 2};
+}
+
+TEST(Scaling, GoesFromOneRankToThousands) {
+  const std::vector<ScalingPoint> points = predictScaling(scaled({{"batch", 32}}), question());
+  ASSERT_EQ(points.front().ranks, 1);
+  ASSERT_EQ(points.back().ranks, 4096);
+  EXPECT_DOUBLE_EQ(points.front().efficiency, 1);
+  EXPECT_DOUBLE_EQ(points.front().step, 32e-4 + 2e-4);
+  EXPECT_EQ(points.front().steps, 2 * 2048);
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    SCOPED_TRACE(points[i].ranks);
+    EXPECT_EQ(points[i].batch, 32 * points[i].ranks);
+    EXPECT_FALSE(points[i].reduction.empty());
+    EXPECT_LE(points[i].efficiency, points[i - 1].efficiency * 1.0001);
+    EXPECT_GE(points[i].step, points[i].compute);
+    // Samples a second over those of ranks that never wait.
+    EXPECT_NEAR(points[i].efficiency, points[i].compute / points[i].step, 1e-9);
+  }
+  EXPECT_LT(points.back().efficiency, 0.9);
+}
+
+// No way of the table is cheaper than the one that is taken, and a wide link leaves nothing to wait for.
+TEST(Scaling, TakesTheCheapestReduction) {
+  const Project project = scaled({{"batch", 32}});
+  ScalingQuestion asked = question();
+  const ScalingPoint best = predictScalingAt(project, asked, 64);
+  asked.anyReduction = false;
+  for (const char* name : {"ring", "torus", "hierarchical", "binomial", "butterfly"}) {
+    const ScalingPoint one = predictScalingAt(scaled({{"batch", 32}, {"reduction", name}}), asked, 64);
+    EXPECT_EQ(one.reduction, name);
+    EXPECT_LE(best.step, one.step * 1.001) << name;
+  }
+  asked.links = {.within = {0, 1e18}, .between = {0, 1e18}};
+  EXPECT_NEAR(predictScalingAt(project, asked, 64).efficiency, 1, 1e-9);
+  // A batch that stays: each rank has less of it.
+  asked.batch = 64;
+  EXPECT_DOUBLE_EQ(predictScalingAt(project, asked, 64).compute, 1e-4 + 2e-4);
+}
+
+ChoiceQuestion onHost(int ranks) {
+  return {.host = {.name = "atlas", .ranks = ranks, .perHost = 4, .links = question().links},
+          .samples = 60000,
+          .secondsPerSample = 1e-3,
+          .secondsPerStep = 1e-4};
+}
+
+Json taken(const RunChoice& choice, const std::string& path) {
+  for (const FieldChange& change : choice.changes)
+    if (change.path == path) return change.after;
+  return "not chosen";
+}
+
+TEST(RunChoice, EveryFieldHasItsReasonAndHolds) {
+  const Project project = scaled({{"batch", 64}, {"epochs", 90}});
+  const RunChoice choice = chooseRun(project, 0, 1, onHost(16));
+  for (const FieldChange& change : choice.changes) {
+    EXPECT_FALSE(change.reason.empty()) << change.path;
+    if (change.path != "ranks") EXPECT_EQ(fieldAt(choice.project, 0, change.path), change.after) << change.path;
+  }
+  EXPECT_EQ(choice.ranks, 16);
+  EXPECT_GT(taken(choice, "batch").get<std::int64_t>(), 64);
+  EXPECT_LE(taken(choice, "batch").get<std::int64_t>(), 60000 / 20);
+  EXPECT_EQ(taken(choice, "optimizer.name"), "Momentum");
+  EXPECT_EQ(taken(choice, "rate_scaling"), "linear");
+  EXPECT_EQ(taken(choice, "base_batch"), 64);
+  EXPECT_EQ(taken(choice, "warmup.epochs"), 5);
+  EXPECT_TRUE(checkProject(choice.project).empty() ||
+              checkProject(choice.project).front().severity != loom::Severity::error);
+}
+
+TEST(RunChoice, FollowsTheWishTheNoiseAndTheMemory) {
+  const Project project = scaled({{"batch", 64}, {"epochs", 90}});
+  // The same accuracy: the batch stays, and with it the rate.
+  ChoiceQuestion asked = onHost(16);
+  asked.sameAsBatch = 64;
+  RunChoice choice = chooseRun(project, 0, 1, asked);
+  EXPECT_EQ(taken(choice, "batch"), 64);
+  EXPECT_EQ(taken(choice, "rate_scaling"), "not chosen");
+  EXPECT_GE(64 / choice.ranks, 8);
+  // Never beyond the critical batch.
+  asked = onHost(16);
+  asked.noise = 300;
+  EXPECT_LE(taken(chooseRun(project, 0, 1, asked), "batch").get<std::int64_t>(), 300);
+  // Beyond 8,192 one rate for all tensors does not hold.
+  asked.samples = 100000000;
+  asked.noise = 50000;
+  choice = chooseRun(scaled({{"batch", 4096}, {"epochs", 90}}), 0, 1, asked);
+  EXPECT_GT(taken(choice, "batch").get<std::int64_t>(), 8192);
+  EXPECT_EQ(taken(choice, "optimizer.name"), "LARS");
+  EXPECT_EQ(taken(choice, "schedule.name"), "Polynomial");
+  // So many samples at once as the memory holds.
+  asked.memory = 1000;
+  asked.memoryPerSample = 1;
+  asked.memoryBeside = 500;
+  choice = chooseRun(scaled({{"batch", 4096}, {"epochs", 90}}), 0, 1, asked);
+  const auto perRank = static_cast<double>(taken(choice, "batch").get<std::int64_t>()) / choice.ranks;
+  EXPECT_EQ(taken(choice, "accumulate").get<std::int64_t>(), std::ceil(perRank / 500));
+  asked.host.ranks = 0;
+  EXPECT_THROW(chooseRun(project, 0, 1, asked), Error);
+}
+
+}  // namespace
+}  // namespace loom
