@@ -28,6 +28,7 @@
 //   hash     {"job", "file"} -> size, sha256
 //   tail     {"job", "events", "log", "marks": [[offset, logMark()], ...]}; marks of what the launcher has of the
 //   events untail   {"job"} tensor   what flows along a wire: engine/loom/tensor_service.h
+//   ask, unask   evaluate, predict, look: engine/loom/run_service.h
 //
 // After tail the agent tells by itself, in this order: {"job", "file": "run.json"} + its text, {"job", "events":
 // offset} + whole lines, or before them {"job", "cut": offset} where the file is another than that of the marks from

@@ -12,6 +12,7 @@
 #include "engine/base/json.h"
 #include "engine/comm/network_probe.h"
 #include "engine/loom/job.h"
+#include "engine/loom/run_service.h"
 #include "engine/loom/tensor_service.h"
 #include "engine/loom/verbs.h"
 #include "engine/run/exit_code.h"
@@ -24,12 +25,34 @@ struct AgentArguments {
   bool probe = false;
 };
 
+// What the agent's own room does not do by itself: a service for each kind of question.
+class Services : public AgentService {
+ public:
+  bool knows(const std::string& verb) const override { return m_tensors.knows(verb) || m_runs.knows(verb); }
+  void heard(const Json& request) override { of(request).heard(request); }
+  Json perform(const Json& request, const std::string& bytes, std::string& more, const Tell& tell) override {
+    return of(request).perform(request, bytes, more, tell);
+  }
+  void stop() override {
+    m_tensors.stop();
+    m_runs.stop();
+  }
+
+ private:
+  AgentService& of(const Json& request) {
+    if (m_runs.knows(request.value("verb", std::string()))) return m_runs;
+    return m_tensors;
+  }
+  TensorService m_tensors;
+  RunService m_runs;
+};
+
 int serve() {
   // The stream belongs to the frames alone: whatever a library prints goes to standard error.
   const int out = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  TensorService tensors;
-  return serveAgent({.in = STDIN_FILENO, .out = out, .version = versionText(), .service = &tensors});
+  Services services;
+  return serveAgent({.in = STDIN_FILENO, .out = out, .version = versionText(), .service = &services});
 }
 
 // A rank of a check: a line about its machine; then the ranks measure what lies between them, which also shows whether

@@ -26,6 +26,7 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   addTrain(app, session);
   addEvaluate(app, session);
   addPredict(app, session);
+  addLook(app, session);
   addCheck(app, session);
   addPlan(app, session);
   addPresets(app, session);

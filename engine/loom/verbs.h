@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/training/parallel.h"
 
@@ -15,16 +16,21 @@ class App;
 namespace loom {
 
 class Backend;
+class TrainedRuns;
 
 // What a verb may use.
 struct Session {
   const std::atomic<bool>& stop;  // true after SIGINT or SIGTERM
   std::function<int()> chosen;    // set by the verb that the command line names
+  TrainedRuns* runs = nullptr;    // networks that stay ready; null: this process ends with its answer
+  // Where evaluate, predict and look say what they have to say; empty: on standard output.
+  std::function<void(std::string_view)> say = {};
 };
 
 void addTrain(CLI::App& app, Session& session);
 void addEvaluate(CLI::App& app, Session& session);
 void addPredict(CLI::App& app, Session& session);
+void addLook(CLI::App& app, Session& session);
 void addCheck(CLI::App& app, Session& session);
 void addPlan(CLI::App& app, Session& session);
 void addPresets(CLI::App& app, Session& session);

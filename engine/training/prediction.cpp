@@ -19,6 +19,9 @@
 namespace loom {
 namespace {
 
+// Executables that stay for the next prediction. Each of a pass stands in it until its batch has been read.
+constexpr std::size_t kKeptBatches = 6;
+
 struct Target {
   std::string variable;         // that losses and metrics compare the output with; empty when it comes from no Input
   const char* unary = nullptr;  // what the loss applies to the output inside
@@ -173,10 +176,31 @@ OpenedDataset TrainedNetwork::openToPredict(const FilesToPredict& files, const N
   return opened;
 }
 
+std::vector<TrainedNetwork::NamedOutput> TrainedNetwork::outputsOf(const Program& one) const {
+  std::vector<NamedOutput> outputs;
+  for (const NamedResult& result : one.results) {
+    if (result.kind != ResultKind::output) continue;
+    const Target target = targetOf(network(), result.name);
+    NamedOutput named{result.name,
+                      {.name = (target.variable.empty() ? result.name : target.variable) + "'",
+                       .target = target.variable,
+                       .kind = target.softmax                  ? OutputKind::classes
+                               : target.chance || target.unary ? OutputKind::chance
+                                                               : OutputKind::numbers,
+                       .shape = one.tensor(result.tensor).shape.withoutFirst(),
+                       .classes = {}},
+                      target.unary != nullptr};
+    const auto same = [&](const NamedOutput& other) { return other.output.name == named.output.name; };
+    if (std::any_of(outputs.begin(), outputs.end(), same)) named.output.name = result.name + "'";
+    if (named.output.kind != OutputKind::numbers) named.output.classes = classNames(m_description, target.variable);
+    outputs.push_back(std::move(named));
+  }
+  return outputs;
+}
+
 Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const Network& drawn = network();
-  std::map<std::string, Target> targets;                            // by the program's result
-  std::map<std::int64_t, std::unique_ptr<Executable>> executables;  // by batch: the full one and the last
+  std::map<std::string, Target> targets;  // by the program's result
   const auto lowered = [&](std::int64_t batch) {
     ProgramBuilder builder(lowerForPrediction(drawn, {.batch = batch, .seed = m_settings.seed, .training = false}));
     for (NamedResult& result : builder.program().results) {
@@ -190,11 +214,12 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     return builder.take();
   };
   const auto compiled = [&](std::int64_t batch) -> Executable& {
-    if (const auto found = executables.find(batch); found != executables.end()) return *found->second;
+    if (const auto found = m_predicting.find(batch); found != m_predicting.end()) return *found->second;
     Program program = lowered(batch);
     m_store.ensure(program.parameters);
     restore();
-    return *executables.emplace(batch, m_backend.compile(std::move(program), m_store, m_compile)).first->second;
+    if (m_predicting.size() >= kKeptBatches) m_predicting.erase(m_predicting.begin());
+    return *m_predicting.emplace(batch, m_backend.compile(std::move(program), m_store, m_compile)).first->second;
   };
 
   const Program one = lowered(1);
@@ -219,30 +244,19 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   Predictions predictions;
   predictions.checkpoint = m_run.checkpoint().string();
   std::vector<Output> outputs;
-  for (const NamedResult& result : one.results) {
-    if (result.kind != ResultKind::output) continue;
-    const Target& target = targets.at(result.name);
-    PredictedOutput output{.name = (target.variable.empty() ? result.name : target.variable) + "'",
-                           .target = target.variable,
-                           .kind = target.softmax                  ? OutputKind::classes
-                                   : target.chance || target.unary ? OutputKind::chance
-                                                                   : OutputKind::numbers,
-                           .shape = one.tensor(result.tensor).shape.withoutFirst(),
-                           .classes = {}};
-    const auto same = [&output](const PredictedOutput& other) { return other.name == output.name; };
-    if (std::any_of(predictions.outputs.begin(), predictions.outputs.end(), same)) output.name = result.name + "'";
-    Variable column{.name = target.variable,
+  for (NamedOutput& named : outputsOf(one)) {
+    PredictedOutput& output = named.output;
+    Variable column{.name = output.target,
                     .label = {},
                     .kind = output.shape.elements() == 1 ? VariableKind::scalar : VariableKind::vector,
                     .shape = output.shape,
                     .elementLabels = {}};
-    const int variable = data->schema().indexOf(target.variable);
+    const int variable = data->schema().indexOf(output.target);
     if (variable >= 0) column = data->schema().variables[static_cast<std::size_t>(variable)];
     if (output.kind == OutputKind::numbers)
-      outputs.push_back({result.name, variable, Unit(column, prepare), Unit(column, {}), {}});
+      outputs.push_back({named.result, variable, Unit(column, prepare), Unit(column, {}), {}});
     else
-      outputs.push_back({result.name, variable, Unit(column, {}), Unit(column, prepare), {}});
-    if (output.kind != OutputKind::numbers) output.classes = classNames(m_description, target.variable);
+      outputs.push_back({named.result, variable, Unit(column, {}), Unit(column, prepare), {}});
     predictions.outputs.push_back(std::move(output));
   }
   if (outputs.empty()) throwError(ErrorCode::badProject, "network '{}' has no output to predict", drawn.name);

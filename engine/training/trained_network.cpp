@@ -2,6 +2,8 @@
 
 #include "engine/base/error.h"
 #include "engine/training/evaluation.h"
+#include "engine/training/files_to_predict.h"
+#include "engine/training/sample_lens.h"
 
 namespace loom {
 
@@ -19,6 +21,8 @@ TrainedNetwork::TrainedNetwork(Backend& backend, TrainedNetworkOptions options)
                                      .stop = m_options.stop,
                                      .progress = m_options.progress,
                                      .prepared = m_description.prepared}) {}
+
+TrainedNetwork::~TrainedNetwork() = default;
 
 const Network& TrainedNetwork::network() const {
   const std::string name = m_run.networkName();

@@ -4,13 +4,17 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/network/flatten.h"
+#include "engine/program/tensor_summary.h"
 #include "engine/run/predictions.h"
+#include "engine/run/sample_look.h"
 #include "engine/training/compiled_networks.h"
 #include "engine/training/means.h"
 #include "engine/training/project_data.h"
@@ -20,6 +24,7 @@
 namespace loom {
 
 class FilesToPredict;
+class SampleLens;
 
 struct TrainedNetworkOptions {
   RunFolder run;
@@ -52,10 +57,33 @@ struct PredictedData {
   std::int64_t samples = 0;
 };
 
+enum class LookMethod { none, gradient, gradCam, occlusion };
+// The words of a person: "gradient", "grad-cam", "occlusion". Throws Error(badArgument).
+LookMethod lookMethod(std::string_view word);
+
+struct LookRequest {
+  std::string dataset;         // of the project; empty = the usual one
+  std::filesystem::path file;  // in its place a CSV, a picture, a sound or an array
+  std::int64_t sample = 0;     // of these, from 0
+  std::string output;          // one of the predictions', "y'"; empty = the first
+  // A class by its word or number, or a value by its number; empty = what is said most likely, of numbers the first.
+  std::string of;
+  LookMethod method = LookMethod::none;
+  std::string layer;  // whose values are wanted, and whose channels Grad-CAM weighs; empty = the last with places
+  std::int64_t window = 0, stride = 0;  // of occlusion; 0 = as OcclusionOptions
+  bool layers = true;                   // false: no layer's values are told
+};
+
+struct LookAnswer {
+  SampleLook look;
+  TensorSummary layer;  // values of look.layer
+};
+
 class TrainedNetwork {
  public:
   // Throws Error(missingFile) when the folder is no run or has no whole checkpoint.
   TrainedNetwork(Backend& backend, TrainedNetworkOptions options);
+  ~TrainedNetwork();
 
   // Loss and metrics over a dataset of the project; empty = the validation set, or the training set where there is
   // none. Measured in evaluation mode, over every sample. Error(stopped) when `stop` became true.
@@ -67,6 +95,9 @@ class TrainedNetwork {
   // of the target variable and an apostrophe; "y'" for one value, "y'__0", "y'__1", ... for several. What has more than
   // one axis or more than 1000 values goes into .npy files beside it.
   Predictions predict(const PredictionRequest& request);
+
+  // What it sees in one sample (sample_lens.h). The second look at the same samples costs no more than the arithmetic.
+  LookAnswer look(const LookRequest& request);
 
   const TrainedRun& run() const { return m_run; }
   // The first update's, with its units written out: metrics are called like its nodes. Error(badProject): there is
@@ -83,6 +114,13 @@ class TrainedNetwork {
   OpenedDataset openToPredict(const FilesToPredict& files, const Network& network,
                               const std::vector<std::string>& inputs) const;
   void restore();  // fills what the store newly holds
+  struct NamedOutput {
+    std::string result;  // of the program
+    PredictedOutput output;
+    bool logits = false;  // of a chance: it is what comes before the sigmoid
+  };
+  std::vector<NamedOutput> outputsOf(const Program& one) const;  // `one`: lowered for a prediction
+  const OpenedDataset& openToLook(const LookRequest& request, const std::vector<std::string>& inputs);
   TrainedNetworkOptions m_options;
   TrainedRun m_run;
   const RunDescription& m_description;
@@ -96,6 +134,11 @@ class TrainedNetwork {
   std::int64_t m_step = 0;
   std::string m_evaluated;
   PredictedData m_predicted;
+  std::map<std::int64_t, std::unique_ptr<Executable>> m_predicting;  // by batch: the full one and the last
+  std::map<std::string, std::unique_ptr<SampleLens>> m_lenses;       // by output
+  std::unique_ptr<FilesToPredict> m_lookedFiles;
+  std::filesystem::path m_lookedFile;
+  std::optional<OpenedDataset> m_looked;  // of m_lookedFile
 };
 
 }  // namespace loom

@@ -148,6 +148,29 @@ TEST_F(Loom, AnEvaluationIsAReportAndFiguresOnTheTerminal) {
   EXPECT_THAT(refused.error, HasSubstr("--part training"));
 }
 
+TEST_F(Loom, ALookAtASampleIsTextAndJsonAndPictures) {
+  ASSERT_EQ(loom(m_workshop, {"train", "p.loom"}).code, 0);
+  const Ended told = loom(
+      m_workshop, {"look", "runs/p-001", "--sample", "4", "--saliency", "occlusion", "--of", "2", "--png", "map.png"});
+  EXPECT_EQ(told.code, 0) << told.error;
+  EXPECT_THAT(told.out, AllOf(HasSubstr("4 of 21"), HasSubstr("occlusion   of 2: 1×3 places"),
+                              HasSubstr("most at place"), HasSubstr("layers      x 3, fc1 8"), HasSubstr("map.png")));
+  EXPECT_EQ(readFile(m_workshop.path() / "map.png").substr(1, 3), "PNG");
+  const Json json = Json::parse(loom(m_workshop, {"look", "runs/p-001", "--data", "train.csv", "--sample", "50",
+                                                  "--saliency", "gradient", "--layer", "fc1", "--json"})
+                                    .out);
+  EXPECT_EQ(json["look"]["samples"], 50);
+  EXPECT_EQ(json["look"]["map"]["values"].size(), 3u);
+  EXPECT_EQ(json["layer"]["shape"], Json({8}));
+  EXPECT_FALSE(Json::parse(loom(m_workshop, {"look", "runs/p-001", "--json", "--no-layer"}).out).contains("layer"));
+  const Ended beyond = loom(m_workshop, {"look", "runs/p-001", "--sample", "22"});
+  EXPECT_EQ(beyond.code, exitCode(ErrorCode::badArgument));
+  EXPECT_THAT(beyond.error, HasSubstr("has 21"));
+  EXPECT_THAT(loom(m_workshop, {"look", "runs/p-001", "--png", "map.png"}).error, HasSubstr("--saliency"));
+  EXPECT_THAT(loom(m_workshop, {"look", "runs/p-001", "--layer", "fc1", "--layer-png", "c.png"}).error,
+              HasSubstr("rows and columns"));
+}
+
 TEST_F(Loom, ExitCodesTellTheKindsApart) {
   EXPECT_EQ(loom(m_workshop, {"dance"}).code, exitCode(ErrorCode::badArgument));
   EXPECT_EQ(loom(m_workshop, {"train"}).code, exitCode(ErrorCode::badArgument));
