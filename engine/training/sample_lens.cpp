@@ -63,7 +63,7 @@ Program withSlopes(Program forward, const std::string& output, const std::string
   const TensorId product = builder.add("binary", {found->tensor, chosen}, {{"function", "multiply"}});
   const TensorId score =
       builder.shape(product).rank() == 0 ? product : builder.add("reduce", {product}, {{"function", "sum"}});
-  builder.result(kScore, "loss", score);
+  builder.result(kScore, ResultKind::loss, score);
   std::vector<std::pair<std::string, TensorId>> wanted;
   for (const NamedResult& each : layers) {
     const Tensor& tensor = builder.tensor(each.tensor);
