@@ -48,7 +48,9 @@ SCRIPT
     recommends+=", openmpi-bin"
     modules=("$stage/usr/lib/gradloom/loom_mpi.so")
   fi
-  if [ -e "$stage/usr/lib/gradloom/loom_heif.so" ]; then modules+=("$stage/usr/lib/gradloom/loom_heif.so"); fi
+  for module in loom_heif.so loom_dlib.so; do
+    if [ -e "$stage/usr/lib/gradloom/$module" ]; then modules+=("$stage/usr/lib/gradloom/$module"); fi
+  done
   while IFS='=' read -r field package; do
     case $field in
       shlibs:Depends) depends="$package, $depends" ;;

@@ -39,6 +39,7 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   addData(app, session);
   addBench(app, session);
   addDoctor(app, session);
+  addSearch(app, session);
   addSupervise(app, session);
   addAgent(app, session);
   app.add_subcommand("version", "The versions of loom and of the libraries it uses")->callback([&session] {

@@ -43,6 +43,7 @@ void addExport(CLI::App& app, Session& session);
 void addData(CLI::App& app, Session& session);
 void addBench(CLI::App& app, Session& session);
 void addDoctor(CLI::App& app, Session& session);
+void addSearch(CLI::App& app, Session& session);
 void addSupervise(CLI::App& app, Session& session);
 void addAgent(CLI::App& app, Session& session);
 

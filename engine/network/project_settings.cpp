@@ -29,15 +29,49 @@ Json* elementOf(Json& list, const std::string& part) {
   return nullptr;
 }
 
+// ": did you mean 'conv1'?"
+std::string nearIn(const Json& list, const std::string& part) {
+  std::vector<std::string> known;
+  for (const Json& item : list)
+    if (item.is_object() && item.contains("id") && item["id"].is_string()) known.push_back(item["id"]);
+  const std::string near = nearest(part, known);
+  return near.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", near);
+}
+
+// Of a path that begins with the id of a node: where the drawing is that has it. Empty = none has.
+std::vector<std::string> pathOfNode(const Json& project, const std::string& key, const std::string& id) {
+  std::vector<std::string> found;
+  for (const char* kind : {"networks", "units"}) {
+    const auto drawings = project.find(kind);
+    if (drawings == project.end() || !drawings->is_object()) continue;
+    for (const auto& [name, drawing] : drawings->items()) {
+      const auto nodes = drawing.is_object() ? drawing.find("nodes") : drawing.end();
+      if (!drawing.is_object() || nodes == drawing.end() || !nodes->is_array()) continue;
+      const bool has = std::any_of(nodes->begin(), nodes->end(), [&](const Json& node) {
+        return node.is_object() && node.contains("id") && node["id"] == id;
+      });
+      if (!has) continue;
+      if (!found.empty())
+        throwError(ErrorCode::badArgument, "'{}': {} '{}' and {} '{}' both have a node '{}': write {}.{}.nodes.{}", key,
+                   found[0], found[1], kind, name, id, found[0], found[1], key);
+      found = {kind, name, "nodes"};
+    }
+  }
+  return found;
+}
+
+bool isOfTraining(const std::string& key) {
+  return key == "optimizer" || key == "schedule" || key == "warmup" || settingsEntry().field(key) ||
+         updateEntry().field(key) || validationEntry().field(key);
+}
+
 void applyOne(Json& project, const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
     throwError(ErrorCode::badArgument, "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1",
                setting);
   const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
-  std::vector<std::string> path = splitPath(key);
-  static const std::vector<std::string> own{"networks", "units", "datasets", "training", "notes"};
-  if (std::find(own.begin(), own.end(), path.front()) == own.end()) path.insert(path.begin(), "training");
+  const std::vector<std::string> path = settingPath(project, key);
   Json value = Json::parse(text, nullptr, false);
   if (value.is_discarded()) value = text;
   Json* place = &project;
@@ -45,11 +79,12 @@ void applyOne(Json& project, const std::string& setting) {
     const bool last = i + 1 == path.size();
     if (path[i].empty()) throwError(ErrorCode::badArgument, "'{}': the key has an empty part", setting);
     if (place->is_array()) {
+      const std::string near = nearIn(*place, path[i]);
       place = elementOf(*place, path[i]);
       if (!place)
         throwError(ErrorCode::badArgument,
-                   "'{}': the list has no '{}'; elements are named by their id or their place from 0", setting,
-                   path[i]);
+                   "'{}': the list has no '{}'{}; elements are named by their id or their place from 0", setting,
+                   path[i], near);
       if (last) *place = value;
       continue;
     }
@@ -71,6 +106,17 @@ void applyOne(Json& project, const std::string& setting) {
 }
 
 }  // namespace
+
+std::vector<std::string> settingPath(const Json& project, const std::string& key) {
+  std::vector<std::string> path = splitPath(key);
+  static const std::vector<std::string> own{"networks", "units", "datasets", "training", "notes"};
+  if (std::find(own.begin(), own.end(), path.front()) != own.end()) return path;
+  std::vector<std::string> before;
+  if (path.size() > 1 && !isOfTraining(path.front())) before = pathOfNode(project, key, path.front());
+  if (before.empty()) before = {"training"};
+  path.insert(path.begin(), before.begin(), before.end());
+  return path;
+}
 
 void applySettings(Json& project, const std::vector<std::string>& settings) {
   for (const std::string& setting : settings) applyOne(project, setting);

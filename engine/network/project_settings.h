@@ -12,10 +12,13 @@ struct OptimizerDefinition;
 struct UpdateSpec;
 
 // Applies "key=value" pairs to a project's JSON. A key is a path: "epochs", "optimizer.learning_rate",
-// "datasets.training.csv", "networks.main.nodes.conv1.channels"; what begins with none of the file's own keys stands in
-// `training`. A value is JSON, or else text. Whether the project knows the key is for readProject() and checkProject()
-// to say. Throws Error(badArgument).
+// "datasets.training.csv", "networks.main.nodes.conv1.channels", or shorter "conv1.channels" where one drawing alone
+// has such a node; what begins with neither stands in `training`. A value is JSON, or else text. Whether the project
+// knows the key is for readProject() and checkProject() to say. Throws Error(badArgument).
 void applySettings(Json& project, const std::vector<std::string>& settings);
+// The parts of a key's path from the top of the project: {"training", "epochs"}. Throws Error(badArgument) for a node
+// that several drawings have.
+std::vector<std::string> settingPath(const Json& project, const std::string& key);
 
 // Why so many ranks cannot add gradients as the settings of `training` say. Throws Error(badProject) for values of a
 // wrong type and names that nobody knows.

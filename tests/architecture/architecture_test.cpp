@@ -91,6 +91,9 @@ const std::map<std::string, std::set<std::string>> kArrows = {
     {"engine/exchange",
      {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/ops", "engine/program",
       "engine/passes", "engine/optimizers", "engine/schedules", "engine/data", "engine/run"}},
+    {"engine/search",
+     {"engine/catalogue", "engine/layers", "engine/metrics", "engine/network", "engine/optimizers", "engine/schedules",
+      "engine/run"}},
     {"engine/cpu", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
     {"engine/cuda", {"engine/passes", "engine/ops", "engine/optimizers", "engine/program"}},
     {"engine/comm/reductions", {"engine/catalogue"}},
@@ -103,14 +106,15 @@ const std::map<std::string, std::set<std::string>> kArrows = {
      {"engine/catalogue", "engine/layers",          "engine/metrics",    "engine/network",   "engine/passes",
       "engine/ops",       "engine/program",         "engine/optimizers", "engine/schedules", "engine/data",
       "engine/run",       "engine/planner",         "engine/exchange",   "engine/cpu",       "engine/cuda",
-      "engine/comm",      "engine/comm/reductions", "engine/training",   "engine/agent",     "engine/evaluation"}},
+      "engine/comm",      "engine/comm/reductions", "engine/training",   "engine/agent",     "engine/evaluation",
+      "engine/search"}},
 };
 // What Qt's side may include of the engine: every room that knows no machine.
 const std::set<std::string> kCore = {"engine/base",       "engine/catalogue", "engine/run",    "engine/ops",
                                      "engine/program",    "engine/passes",    "engine/layers", "engine/metrics",
                                      "engine/network",    "engine/schedules", "engine/data",   "engine/planner",
                                      "engine/optimizers", "engine/exchange",  "engine/agent",  "engine/comm/reductions",
-                                     "engine/evaluation"};
+                                     "engine/evaluation", "engine/search"};
 
 bool mayInclude(const std::string& from, const std::string& to) {
   if (from == to || from == "tests" || to == "engine/base") return from != "engine/base" || to == "engine/base";

@@ -1,0 +1,95 @@
+#include "engine/search/driver.h"
+
+#include <algorithm>
+
+namespace loom {
+
+SearchDriver::SearchDriver(Study study, TrialBench& bench, int atOnce)
+    : m_study(std::move(study)),
+      m_bench(bench),
+      m_rule(stopRuleNamed(m_study.plan.stopWeak)),
+      m_strategy(strategyNamed(m_study.plan.strategy)),
+      m_atOnce(std::max(atOnce, 1)) {}
+
+void SearchDriver::stop() {
+  m_stopping = true;
+}
+
+void SearchDriver::look(TrialRun& run) {
+  const int number = run.file().number;
+  const bool lives = !run.trial().ended() && m_bench.lives(run);
+  const Trial& trial = run.look(lives);
+  if (const auto known = m_known.find(number); known == m_known.end() || known->second != trial.state) {
+    // One that this driver began and that went without a word: it would go the same way again.
+    const bool began = known != m_known.end() && known->second == TrialState::running;
+    if (trial.state == TrialState::interrupted && began && !m_asked.count(number)) {
+      // One that a person stopped has said what it has to say.
+      if (run.ended().empty())
+        run.judge(TrialState::failed, m_bench.lastWords(run));
+      else
+        run.judge(TrialState::weak);
+      run.look(false);
+    }
+    m_known[number] = trial.state;
+    m_dirty = true;
+    if (changed) changed(run);
+  }
+  if (trial.state != TrialState::running || m_asked.count(number)) return;
+  bool weak = run.file().verdict == TrialState::weak;
+  if (const std::size_t measured = trial.curve.size(); m_measured[number] != measured) {
+    m_measured[number] = measured;
+    weak = weak || m_rule.isWeak(trial, m_study.state());
+  }
+  if (!weak && !m_stopping) return;
+  if (weak && run.file().verdict != TrialState::weak) run.judge(TrialState::weak);
+  m_asked[number] = true;
+  m_bench.stop(run);
+}
+
+// The next that lives: one that was interrupted before one that is new.
+void SearchDriver::begin() {
+  for (const auto& run : m_study.trials) {
+    if (run->trial().state != TrialState::interrupted || m_asked.count(run->file().number)) continue;
+    m_known[run->file().number] = TrialState::running;
+    m_bench.start(*run, true);
+    run->look(true);
+    if (changed) changed(*run);
+    return;
+  }
+  const std::vector<Trial> soFar = m_study.state();
+  if (static_cast<int>(soFar.size()) >= m_study.plan.trials) {
+    m_exhausted = true;
+    return;
+  }
+  const std::optional<Point> point = m_strategy.next(
+      {.space = m_study.plan.space, .trials = soFar, .planned = m_study.plan.trials, .seed = m_study.plan.seed});
+  if (!point) {
+    m_exhausted = true;
+    return;
+  }
+  const TrialFile file{.plan = m_study.plan, .number = nextNumber(soFar), .point = *point};
+  const std::filesystem::path folder = m_bench.place(m_study.plan, file.number);
+  writeTrialFile(folder, file);
+  m_study.trials.push_back(std::make_unique<TrialRun>(folder, file));
+  TrialRun& run = *m_study.trials.back();
+  m_known[file.number] = TrialState::running;
+  m_bench.start(run, false);
+  m_dirty = true;
+  if (changed) changed(run);
+}
+
+bool SearchDriver::step() {
+  const auto living = [this] {
+    return std::count_if(m_study.trials.begin(), m_study.trials.end(),
+                         [](const auto& run) { return run->trial().state == TrialState::running; });
+  };
+  for (const auto& run : m_study.trials)
+    if (!run->trial().ended() || !m_known.count(run->file().number)) look(*run);
+  // A trial that waits for others to end leaves its place to nobody: `atOnce` counts those too.
+  while (!m_stopping && !m_exhausted && living() < m_atOnce) begin();
+  if (m_dirty) m_study.save();
+  m_dirty = false;
+  return living() > 0;
+}
+
+}  // namespace loom

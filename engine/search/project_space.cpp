@@ -1,0 +1,215 @@
+// A space beside the project that it shall fit.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "engine/base/error.h"
+#include "engine/layers/layer.h"
+#include "engine/network/project_arguments.h"
+#include "engine/optimizers/optimizer.h"
+#include "engine/schedules/schedule.h"
+#include "engine/search/space.h"
+
+namespace loom {
+namespace {
+
+std::string nameIn(const Json& named) {
+  return named.is_object() && named.contains("name") && named["name"].is_string() ? named["name"].get<std::string>()
+                                                                                  : std::string();
+}
+
+bool isNumber(const Field& field) {
+  return field.type == FieldType::integer || field.type == FieldType::real || field.type == FieldType::integers;
+}
+
+class Collected {
+ public:
+  void entry(const std::string& prefix, const std::string& of, const Entry& entry, const Json& given) {
+    for (const Field& field : entry.fields) {
+      if (!isNumber(field) && field.type != FieldType::choice && field.type != FieldType::boolean) continue;
+      if (!isRead(entry, field, given)) continue;
+      const bool own = given.is_object() && given.contains(field.key);
+      Searchable found{.key = prefix + field.key,
+                       .shorter = {},
+                       .label = of.empty() ? field.label : of + ": " + field.label,
+                       .value = own ? given[field.key] : field.defaultValue,
+                       .whole = field.type == FieldType::integer || field.type == FieldType::integers};
+      for (const Choice& choice : field.choices) found.choices.push_back(choice.id);
+      if (field.type == FieldType::boolean) found.choices = {"false", "true"};
+      if (field.hard) found.low = field.hard->low, found.high = field.hard->high;
+      all.push_back(std::move(found));
+    }
+  }
+  void choice(const std::string& key, const std::string& label, const Json& value, std::vector<std::string> choices) {
+    all.push_back(
+        {.key = key, .shorter = {}, .label = label, .value = value, .whole = false, .choices = std::move(choices)});
+  }
+  std::vector<Searchable> all;
+};
+
+template <class Table>
+std::vector<std::string> idsIn(const Table& table) {
+  std::vector<std::string> ids;
+  for (const auto* each : table) ids.push_back(each->entry.id);
+  return ids;
+}
+
+void addUpdate(Collected& found, const UpdateSpec& update, const std::string& prefix) {
+  found.choice(prefix + "optimizer.name", "Rule", nameIn(update.optimizer), idsIn(optimizerTable()));
+  if (const auto* rule = findOptimizer(nameIn(update.optimizer)))
+    found.entry(prefix + "optimizer.", {}, rule->entry, update.optimizer);
+  found.choice(prefix + "schedule.name", "Schedule", nameIn(update.schedule), idsIn(scheduleTable()));
+  if (const auto* schedule = findSchedule(nameIn(update.schedule)))
+    found.entry(prefix + "schedule.", "Schedule", schedule->entry, update.schedule);
+  found.entry(prefix + "warmup.", "Warm-up", warmupEntry(), update.warmup);
+}
+
+void addDrawing(Collected& found, const Project& project, const Network& drawing, const char* kind) {
+  for (const Node& node : drawing.nodes) {
+    const std::string prefix = fmt::format("{}.{}.nodes.{}.", kind, drawing.name, node.id);
+    if (const LayerDefinition* layer = node.unit.empty() ? findLayer(node.layer) : nullptr)
+      found.entry(prefix, node.id, layer->entry, node.values);
+    const Network* const unit = node.unit.empty() ? nullptr : project.unit(node.unit);
+    if (!unit) continue;
+    if (!node.repeat.is_null() && node.repeat.is_number())
+      found.all.push_back({.key = prefix + "repeat",
+                           .shorter = {},
+                           .label = node.id + ": Repeat",
+                           .value = node.repeat,
+                           .whole = true,
+                           .choices = {}});
+    for (const Argument& argument : unit->arguments) {
+      const bool own = node.values.contains(argument.name);
+      const Json value = own ? node.values[argument.name] : argument.defaultValue;
+      if (value.is_number())
+        found.all.push_back({.key = prefix + argument.name,
+                             .shorter = {},
+                             .label = node.id + ": " + (argument.label.empty() ? argument.name : argument.label),
+                             .value = value,
+                             .whole = argument.defaultValue.is_number_integer() || value.is_number_integer(),
+                             .choices = {}});
+    }
+  }
+}
+
+Json withSettings(const Json& project, const std::vector<std::string>& settings) {
+  Json changed = project;
+  applySettings(changed, settings);
+  return changed;
+}
+
+// As in the list of what is searchable: from the top, and without "training." before it.
+std::string plainKey(const Json& project, const std::string& key) {
+  std::string text;
+  for (const std::string& part : settingPath(project, key)) text += (text.empty() ? "" : ".") + part;
+  return text.starts_with("training.") ? text.substr(9) : text;
+}
+
+[[noreturn]] void refuseKey(const std::string& key, const std::string& near) {
+  throwError(ErrorCode::badArgument, "--over {}: the project has no such setting and no such argument of a layer{}",
+             key,
+             near.empty() ? std::string("; settings are written as for --set: optimizer.learning_rate, batch, "
+                                        "conv1.channels")
+                          : fmt::format(": did you mean '{}'?", near));
+}
+
+void tryValue(const Json& project, const std::vector<std::string>& settings, const Dimension& dimension,
+              const Json& value) {
+  std::vector<std::string> all = settings;
+  all.push_back(dimension.key + '=' + value.dump());
+  try {
+    checkedProject(project, "the project", all);
+  } catch (const Error& error) {
+    throwError(ErrorCode::badArgument, "--over {}: the value {} cannot be: {}", toText(dimension), value.dump(),
+               error.message());
+  }
+}
+
+}  // namespace
+
+std::vector<Searchable> searchableOf(const Json& json, const std::vector<std::string>& settings) {
+  const Project project = readProject(withSettings(json, settings).dump(), "the project").project;
+  Collected found;
+  const bool several = project.training.updates.size() > 1;
+  for (std::size_t i = 0; i < project.training.updates.size(); ++i)
+    addUpdate(found, project.training.updates[i], several ? std::to_string(i) + "." : std::string());
+  found.entry(several ? "0." : "", {}, settingsEntry(), project.training.settings);
+  for (const Network& network : project.networks) addDrawing(found, project, network, "networks");
+  for (const Network& unit : project.units) addDrawing(found, project, unit, "units");
+  std::map<std::string, int> drawings;  // that have an argument of this short key
+  for (const Searchable& each : found.all) ++drawings[shortKey(each.key)];
+  for (Searchable& each : found.all) each.shorter = drawings[shortKey(each.key)] == 1 ? shortKey(each.key) : each.key;
+  return std::move(found.all);
+}
+
+std::string shortKey(const std::string& key) {
+  const auto nodes = key.find(".nodes.");
+  return nodes == std::string::npos ? key : key.substr(nodes + 7);
+}
+
+const Searchable* findSearchable(const Json& project, const std::vector<Searchable>& known, const std::string& key,
+                                 std::string* near) {
+  const std::string plain = plainKey(project, key);
+  for (const Searchable& each : known)
+    if (each.key == plain) return &each;
+  if (!near) return nullptr;
+  std::vector<std::string> keys;
+  for (const Searchable& each : known) {
+    keys.push_back(each.shorter);  // of equally near ones the first is offered
+    if (each.shorter != each.key) keys.push_back(each.key);
+  }
+  *near = nearestKey(key, keys);
+  return nullptr;
+}
+
+Dimension usualRange(const Searchable& searchable) {
+  Dimension range{.key = searchable.shorter, .whole = searchable.whole};
+  for (const std::string& each : searchable.choices) {
+    const Json value = Json::parse(each, nullptr, false);
+    range.choices.push_back(value.is_boolean() ? value : Json(each));
+  }
+  if (!range.choices.empty()) return range;
+  const double now = searchable.value.is_number() ? searchable.value.get<double>() : 0;
+  const double factor = searchable.whole ? 4 : 10;
+  range.log = now > 0;
+  range.low = std::max(now > 0 ? now / factor : 0, searchable.low);
+  range.high = std::min(now > 0 ? now * factor : 1, searchable.high);
+  if (searchable.whole) range.low = std::max(std::ceil(range.low), range.log ? 1.0 : range.low);
+  if (!(range.low < range.high)) range.high = range.low + 1;
+  return range;
+}
+
+Space checkedSpace(const Json& project, const std::vector<std::string>& settings, Space space) {
+  if (space.empty())
+    throwError(ErrorCode::badArgument,
+               "a search goes over something: --over KEY=RANGE, such as --over optimizer.learning_rate=log:1e-4..1");
+  checkedProject(project, "the project", settings);
+  const std::vector<Searchable> known = searchableOf(project, settings);
+  std::vector<std::string> seen;
+  for (Dimension& each : space) {
+    const std::string plain = plainKey(project, each.key);
+    if (std::find(seen.begin(), seen.end(), plain) != seen.end())
+      throwError(ErrorCode::badArgument, "--over {} is there twice: name each setting once", each.key);
+    seen.push_back(plain);
+    std::string near;
+    const Searchable* const found = findSearchable(project, known, each.key, &near);
+    // A layer or a rule may be exchanged for others, and lists stand for what is no number.
+    const bool listedWord = !each.choices.empty() && plain.find(".nodes.") != std::string::npos;
+    if (!found && !listedWord) refuseKey(each.key, near);
+    if (found && each.choices.empty()) {
+      if (!found->choices.empty())
+        throwError(ErrorCode::badArgument, "--over {}: it is a choice and has no range: list some of {}", toText(each),
+                   fmt::join(found->choices, ", "));
+      each.whole = each.whole || found->whole;
+      if (each.whole && countOf(each) < 2)
+        throwError(ErrorCode::badArgument,
+                   "--over {}: it takes whole numbers, and there are not two of them: widen the range", toText(each));
+    }
+    for (const double place : {0.0, 1.0})
+      if (each.choices.empty()) tryValue(project, settings, each, valueAt(each, place));
+    for (const Json& value : each.choices) tryValue(project, settings, each, value);
+  }
+  return space;
+}
+
+}  // namespace loom

@@ -1,0 +1,101 @@
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/base/module.h"
+#include "engine/search/global/global_functions.h"
+#include "engine/search/strategy.h"
+
+namespace loom {
+namespace {
+
+struct GlobalLibrary {
+  const LoomGlobalFunctions* functions = nullptr;
+  std::string why;  // it cannot be opened
+  GlobalLibrary() {
+    const auto module = moduleNamed("loom_dlib.so", "GRADLOOM_DLIB_MODULE");
+    void* const handle = ::dlopen(module.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      why = ::dlerror();
+      return;
+    }
+    const auto entry = reinterpret_cast<LoomGlobalEntry>(::dlsym(handle, kLoomGlobalEntryName));
+    functions = entry ? entry() : nullptr;
+    if (functions && functions->version == kLoomGlobalVersion) return;
+    functions = nullptr;
+    why = module.string() + " is of another version of Gradloom";
+  }
+};
+
+// What the trials say, as dlib takes it: places from 0 to 1, more is better. A trial without a score counts as worse
+// than all others by a tenth of what lies between them; one that goes on as the worst that has a score, so that the
+// next does not go to the same place.
+struct Evaluations {
+  std::vector<double> x, y;
+  int scored = 0;
+};
+
+Evaluations evaluationsOf(const SoFar& soFar) {
+  Evaluations all;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Trial& each : soFar.trials) {
+    if (!each.ended() || std::isnan(each.score())) continue;
+    low = std::min(low, each.score());
+    high = std::max(high, each.score());
+    ++all.scored;
+  }
+  std::vector<const Trial*> ordered;
+  for (const Trial& each : soFar.trials) ordered.push_back(&each);
+  std::sort(ordered.begin(), ordered.end(), [](const Trial* a, const Trial* b) { return a->number < b->number; });
+  for (const Trial* each : ordered) {
+    for (std::size_t i = 0; i < soFar.space.size(); ++i) all.x.push_back(placeOf(soFar.space[i], each->point[i]));
+    const double worse = low - (high > low ? (high - low) / 10 : 1);
+    all.y.push_back(!each->ended() ? low : std::isnan(each->score()) ? worse : each->score());
+  }
+  return all;
+}
+
+std::optional<Point> nextGlobal(const SoFar& soFar) {
+  static const GlobalLibrary library;
+  if (!library.functions)
+    throwError(
+        ErrorCode::missingFile,
+        "the strategy 'global' is dlib's, which cannot be opened ({}): install it (Debian: libdlib-dev) and build "
+        "Gradloom again, or choose the strategy 'random'",
+        library.why);
+  const Evaluations known = evaluationsOf(soFar);
+  if (known.scored == 0) return randomPoint(soFar);
+  const auto count = static_cast<int>(soFar.space.size());
+  const int number = nextNumber(soFar.trials);
+  std::vector<double> refined(soFar.space.size()), explored(soFar.space.size());
+  char why[256] = "";
+  if (library.functions->next(count, static_cast<int>(known.y.size()), known.x.data(), known.y.data(),
+                              soFar.seed * 1000003 + static_cast<std::uint64_t>(number), refined.data(),
+                              explored.data(), why, sizeof why) != 0)
+    throwError(ErrorCode::internal, "dlib's search: {}", why);
+  // dlib takes turns: around the best one so far, and where the most may be gained.
+  if (number % 2 == 0) std::swap(refined, explored);
+  for (const std::vector<double>& places : {refined, explored}) {
+    Point point;
+    for (std::size_t i = 0; i < soFar.space.size(); ++i) point.push_back(valueAt(soFar.space[i], places[i]));
+    if (!isTaken(soFar, point)) return point;
+  }
+  return randomPoint(soFar);
+}
+
+}  // namespace
+
+const SearchStrategy& defineGlobalStrategy() {
+  static const SearchStrategy row{
+      .id = "global",
+      .label = "Global, with a trust region",
+      .help =
+          "dlib's global search: by turns where the most may be gained (an upper bound from how steep the results "
+          "are, Malherbe and Vayatis 2017) and around the best so far (a quadratic in a trust region, Powell 2004). "
+          "For one to about six settings.",
+      .next = &nextGlobal};
+  return row;
+}
+
+}  // namespace loom

@@ -1,0 +1,175 @@
+#include "engine/search/study.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/base/hash.h"
+#include "engine/metrics/metric.h"
+#include "engine/network/flatten.h"
+#include "engine/network/project_arguments.h"
+#include "engine/search/stop_rule.h"
+#include "engine/search/strategy.h"
+
+namespace loom {
+namespace {
+
+constexpr char kTrialFile[] = "trial.json";
+constexpr std::size_t kLargest = std::size_t{16} << 20;
+
+// Which way the monitored result is better: the goal of the layer that measures it.
+bool isHigherBetter(const Project& project, const std::string& metric) {
+  if (metric == "loss") return false;
+  const std::string& network = project.training.validationNetwork.empty() ? project.training.updates.front().network
+                                                                          : project.training.validationNetwork;
+  const Network flat = flatNetwork(project, network);
+  for (const Node& node : flat.nodes)
+    if (node.id == metric) return goalOf(node.layer) == Goal::higher;
+  throwError(ErrorCode::badArgument,
+             "training.monitor is '{}', and network '{}' measures nothing of that name: set it to \"loss\" or to the "
+             "name of a metric",
+             metric, network);
+}
+
+TrialState stateFromKey(const std::string& key) {
+  for (const TrialState each : {TrialState::weak, TrialState::failed, TrialState::done})
+    if (key == toKey(each)) return each;
+  return TrialState::running;
+}
+
+std::filesystem::path searchFile(const std::filesystem::path& runs, const std::string& name) {
+  return runs / (name + ".search.json");
+}
+
+}  // namespace
+
+std::string hashOf(const Json& project) {
+  const std::string text = project.dump();
+  return fmt::format("{:016x}", Hash64::of(std::as_bytes(std::span(text.data(), text.size()))));
+}
+
+SearchPlan checkedPlan(const Json& project, SearchPlan plan) {
+  if (plan.trials < 1 || plan.trials > 100000)
+    throwError(ErrorCode::badArgument, "--trials {}: a number from 1 to 100000 is wanted", plan.trials);
+  strategyNamed(plan.strategy);
+  stopRuleNamed(plan.stopWeak);
+  plan.space = checkedSpace(project, plan.settings, std::move(plan.space));
+  const Project read = checkedProject(project, "the project", plan.settings).project;
+  plan.metric = Values(settingsEntry(), read.training.settings).text("monitor");
+  plan.higher = isHigherBetter(read, plan.metric);
+  plan.project = hashOf(project);
+  return plan;
+}
+
+Json toJson(const SearchPlan& plan) {
+  Json space = Json::array();
+  for (const Dimension& each : plan.space) space.push_back(toText(each));
+  return {{"name", plan.name},         {"over", space},
+          {"strategy", plan.strategy}, {"stop_weak", plan.stopWeak},
+          {"trials", plan.trials},     {"seed", plan.seed},
+          {"metric", plan.metric},     {"better", plan.higher ? "higher" : "lower"},
+          {"settings", plan.settings}, {"project", plan.project}};
+}
+
+SearchPlan planFromJson(const Json& json) {
+  try {
+    SearchPlan plan{.name = json.at("name"),
+                    .space = {},
+                    .strategy = json.at("strategy"),
+                    .stopWeak = json.at("stop_weak"),
+                    .trials = json.at("trials"),
+                    .seed = json.at("seed"),
+                    .metric = json.at("metric"),
+                    .higher = json.at("better") == "higher",
+                    .settings = json.at("settings"),
+                    .project = json.at("project")};
+    for (const Json& each : json.at("over")) plan.space.push_back(parseDimension(each));
+    return plan;
+  } catch (const Json::exception& fault) {
+    throwError(ErrorCode::badData, "the description of a search is damaged: {}", fault.what());
+  }
+}
+
+void writeTrialFile(const std::filesystem::path& run, const TrialFile& trial) {
+  Json json{{"search", toJson(trial.plan)}, {"number", trial.number}, {"values", trial.point}};
+  if (trial.verdict != TrialState::running) json["verdict"] = toKey(trial.verdict);
+  if (!trial.message.empty()) json["message"] = trial.message;
+  if (trial.process != 0) json.update({{"process", trial.process}, {"process_start", trial.processStart}});
+  writeFileAtomically(run / kTrialFile, formatJson(json) + "\n");
+}
+
+std::optional<TrialFile> readTrialFile(const std::filesystem::path& run) {
+  std::error_code fault;
+  if (!std::filesystem::exists(run / kTrialFile, fault)) return std::nullopt;
+  try {
+    const Json json = parseJson(readFile(run / kTrialFile, kLargest), kTrialFile);
+    TrialFile trial{.plan = planFromJson(json.at("search")),
+                    .number = json.at("number"),
+                    .point = json.at("values"),
+                    .verdict = stateFromKey(json.value("verdict", std::string())),
+                    .message = json.value("message", std::string()),
+                    .process = json.value("process", std::int64_t{0}),
+                    .processStart = json.value("process_start", std::int64_t{0})};
+    if (trial.point.size() != trial.plan.space.size() || trial.number < 1) return std::nullopt;
+    return trial;
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<Trial> Study::state() const {
+  std::vector<Trial> all;
+  for (const auto& each : trials) all.push_back(each->trial());
+  return all;
+}
+
+void Study::save() const {
+  Json list = Json::array();
+  for (const auto& each : trials) {
+    const Trial& trial = each->trial();
+    Json row{{"number", trial.number},
+             {"run", each->folder().filename().string()},
+             {"values", trial.point},
+             {"state", toKey(trial.state)},
+             {"spent", trial.spent}};
+    if (const double score = trial.score(); !std::isnan(score)) row["result"] = plan.higher ? score : -score;
+    list.push_back(std::move(row));
+  }
+  writeFileAtomically(searchFile(runs, plan.name), formatJson({{"search", toJson(plan)}, {"trials", list}}) + "\n");
+}
+
+std::optional<Study> readStudy(const std::filesystem::path& runs, const std::string& name) {
+  Study study{.plan = {}, .runs = runs, .trials = {}};
+  std::error_code fault;
+  for (const auto& entry : std::filesystem::directory_iterator(runs, fault)) {
+    std::optional<TrialFile> file = readTrialFile(entry.path());
+    if (file && file->plan.name == name)
+      study.trials.push_back(std::make_unique<TrialRun>(entry.path(), std::move(*file)));
+  }
+  std::sort(study.trials.begin(), study.trials.end(),
+            [](const auto& a, const auto& b) { return a->file().number < b->file().number; });
+  if (study.trials.empty()) return std::nullopt;
+  study.plan = study.trials.back()->file().plan;
+  return study;
+}
+
+std::vector<std::string> searchesIn(const std::filesystem::path& runs) {
+  std::set<std::string> names;
+  std::error_code fault;
+  for (const auto& entry : std::filesystem::directory_iterator(runs, fault))
+    if (const auto file = readTrialFile(entry.path())) names.insert(file->plan.name);
+  return {names.begin(), names.end()};
+}
+
+std::string freeSearchName(const std::filesystem::path& runs) {
+  const std::vector<std::string> taken = searchesIn(runs);
+  for (int number = 1;; ++number) {
+    std::string name = fmt::format("search-{}", number);
+    if (std::find(taken.begin(), taken.end(), name) == taken.end()) return name;
+  }
+}
+
+}  // namespace loom

@@ -1,0 +1,216 @@
+// A search is what its trials' folders say; the driver begins, ends and takes up trials again on a bench that the test
+// plays.
+#include "engine/search/study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "engine/base/error.h"
+#include "engine/base/files.h"
+#include "engine/search/driver.h"
+#include "tests/engine/training/fixture.h"
+
+namespace loom {
+namespace {
+
+using testing::HasSubstr;
+
+class SearchStudy : public testing::Test {
+ protected:
+  SearchPlan plan(int trials = 6) {
+    SearchPlan plan{.name = "s", .space = {parseDimension("optimizer.learning_rate=log:0.001..1")}};
+    plan.strategy = "random";
+    plan.trials = trials;
+    return checkedPlan(perceptron(), plan);
+  }
+  std::filesystem::path runs() const { return m_workshop.path() / "runs"; }
+  Workshop m_workshop{"study"};
+};
+
+// Trains by writing events: `steps` of a hundred with each tick.
+class PlayedBench : public TrialBench {
+ public:
+  explicit PlayedBench(std::filesystem::path runs) : m_runs(std::move(runs)) {}
+  std::filesystem::path place(const SearchPlan& plan, int number) override {
+    const std::filesystem::path folder = m_runs / (plan.name + "-" + std::to_string(number));
+    std::filesystem::create_directories(folder);
+    return folder;
+  }
+  void start(TrialRun& run, bool goesOn) override {
+    const int number = run.file().number;
+    ++starts[number];
+    EXPECT_EQ(goesOn, starts[number] > 1);
+    alive[number] = true;
+    const RunFolder folder{run.folder()};
+    const auto last = lastEvent(folder);
+    EventWriter(folder, starts[number])
+        .write("started",
+               {{"attempt", starts[number]}, {"resumed_from", goesOn ? step[number] : 0}, {"steps_total", 100}});
+    folders[number] = folder;
+  }
+  bool lives(const TrialRun& run) override { return alive[run.file().number]; }
+  void stop(const TrialRun& run) override {
+    stopped.push_back(run.file().number);
+    finish(run.file().number, "stopped");
+  }
+  std::string lastWords(const TrialRun&) override { return "killed"; }
+
+  void finish(int number, const char* reason) {
+    EventWriter(folders[number], starts[number])
+        .write("finished", {{"reason", reason}, {"step", step[number]}, {"message", ""}});
+    alive[number] = false;
+  }
+  void tick() {
+    for (auto& [number, lives] : alive) {
+      if (!lives) continue;
+      step[number] += 25;
+      const double loss = value ? value(number, step[number]) : 1.0 / number;
+      EventWriter(folders[number], starts[number])
+          .write("validation",
+                 {{"step", step[number]}, {"epoch", 1}, {"loss", numberToJson(loss)}, {"metrics", Json::object()}});
+      if (step[number] >= 100) finish(number, "done");
+    }
+  }
+  std::map<int, bool> alive;
+  std::map<int, int> starts, step;
+  std::map<int, RunFolder> folders;
+  std::vector<int> stopped;
+  std::function<double(int number, int step)> value;
+
+ private:
+  std::filesystem::path m_runs;
+};
+
+void drive(SearchDriver& driver, PlayedBench& bench, int most = 1000) {
+  while (driver.step() && most-- > 0) bench.tick();
+}
+
+TEST_F(SearchStudy, APlanIsCheckedAndSurvivesItsFile) {
+  const SearchPlan made = plan();
+  EXPECT_EQ(made.metric, "loss");
+  EXPECT_FALSE(made.higher);
+  const SearchPlan read = planFromJson(Json::parse(toJson(made).dump()));
+  EXPECT_EQ(read.space, made.space);
+  EXPECT_EQ(toJson(read), toJson(made));
+  Json accuracy = perceptron();
+  accuracy["training"]["monitor"] = "accuracy";
+  EXPECT_TRUE(checkedPlan(accuracy, plan()).higher) << "as the layer's entry says";
+  accuracy["training"]["monitor"] = "acuracy";
+  EXPECT_THROW(checkedPlan(accuracy, plan()), Error);
+  EXPECT_NE(hashOf(accuracy), hashOf(perceptron()));
+}
+
+TEST_F(SearchStudy, IsRebuiltFromItsTrials) {
+  PlayedBench bench(runs());
+  SearchDriver driver({.plan = plan(), .runs = runs(), .trials = {}}, bench, 2);
+  drive(driver, bench);
+  const auto file = runs() / "s.search.json";
+  const std::string saved = readFile(file);
+  std::filesystem::remove(file);
+  const std::optional<Study> study = readStudy(runs(), "s");
+  ASSERT_TRUE(study);
+  ASSERT_EQ(study->trials.size(), 6u);
+  for (const auto& each : study->trials) each->look(false);
+  study->save();
+  EXPECT_EQ(readFile(file), saved);
+  const std::vector<Trial> state = study->state();
+  EXPECT_EQ(bestOf(state)->number, 6) << "the least loss";
+  EXPECT_EQ(Json::parse(saved)["trials"][5]["result"], 1.0 / 6);
+  EXPECT_THAT(searchesIn(runs()), testing::ElementsAre("s"));
+  EXPECT_FALSE(readStudy(runs(), "other"));
+  // A folder whose file is damaged is no trial, and hurts none.
+  m_workshop.write("runs/s-3/trial.json", "{\"search\": 7");
+  EXPECT_EQ(readStudy(runs(), "s")->trials.size(), 5u);
+}
+
+TEST_F(SearchStudy, KilledAtAnyTimeItNeitherRepeatsNorLosesATrial) {
+  std::vector<Point> undisturbed;
+  {
+    PlayedBench bench(runs() / "whole");
+    SearchDriver driver({.plan = plan(8), .runs = runs() / "whole", .trials = {}}, bench, 2);
+    drive(driver, bench);
+    for (const Trial& each : driver.study().state()) undisturbed.push_back(each.point);
+  }
+  PlayedBench bench(runs());
+  for (int begun = 0; begun < 9; ++begun) {
+    std::optional<Study> study = readStudy(runs(), "s");
+    if (!study) study = Study{.plan = plan(8), .runs = runs(), .trials = {}};
+    // Those that it left behind went with it, without a word.
+    for (auto& [number, lives] : bench.alive) lives = false;
+    SearchDriver driver(std::move(*study), bench, 2);
+    drive(driver, bench, 3);
+  }
+  PlayedBench& after = bench;
+  SearchDriver last(std::move(*readStudy(runs(), "s")), after, 2);
+  drive(last, after);
+  std::vector<Point> points;
+  for (const Trial& each : last.study().state()) {
+    points.push_back(each.point);
+    EXPECT_EQ(each.state, TrialState::done) << each.number;
+    EXPECT_EQ(each.curve.size(), 4u) << "each result once";
+  }
+  EXPECT_EQ(points, undisturbed);
+}
+
+TEST_F(SearchStudy, StoppedWholeItsTrialsGoOnLater) {
+  PlayedBench bench(runs());
+  {
+    SearchDriver driver({.plan = plan(), .runs = runs(), .trials = {}}, bench, 2);
+    driver.step();
+    bench.tick();
+    driver.stop();
+    while (driver.step()) {
+    }
+    EXPECT_THAT(bench.stopped, testing::UnorderedElementsAre(1, 2));
+    EXPECT_EQ(driver.study().trials.size(), 2u) << "no further one began";
+    EXPECT_EQ(driver.study().trials[0]->trial().state, TrialState::interrupted);
+  }
+  SearchDriver driver(std::move(*readStudy(runs(), "s")), bench, 2);
+  drive(driver, bench);
+  EXPECT_EQ(driver.study().trials.size(), 6u);
+  EXPECT_EQ(bench.starts[1], 2);
+  EXPECT_EQ(bench.starts[3], 1);
+}
+
+TEST_F(SearchStudy, WeakTrialsEndAndStayEnded) {
+  SearchPlan made = plan(12);
+  made.stopWeak = "median";
+  PlayedBench bench(runs());
+  bench.value = [](int number, int step) { return number <= 5 ? 1.0 : 10.0 + 1.0 / step; };
+  SearchDriver driver({.plan = made, .runs = runs(), .trials = {}}, bench, 1);
+  drive(driver, bench);
+  EXPECT_EQ(bench.stopped.size(), 7u) << "all behind the first five";
+  const std::optional<Study> read = readStudy(runs(), "s");
+  for (const auto& each : read->trials) each->look(false);
+  EXPECT_EQ(read->trials[7]->trial().state, TrialState::weak);
+  EXPECT_DOUBLE_EQ(read->trials[7]->trial().spent, 0.25);
+  SearchDriver again(std::move(*readStudy(runs(), "s")), bench, 1);
+  drive(again, bench);
+  EXPECT_EQ(bench.starts[8], 1) << "a weak trial does not go on";
+}
+
+TEST_F(SearchStudy, ATrialThatGoesWithoutAWordFailedAndTheSearchGoesOn) {
+  PlayedBench bench(runs());
+  SearchDriver driver({.plan = plan(3), .runs = runs(), .trials = {}}, bench, 1);
+  driver.step();
+  bench.alive[1] = false;
+  drive(driver, bench);
+  EXPECT_EQ(driver.study().trials[0]->trial().state, TrialState::failed);
+  EXPECT_EQ(driver.study().trials[0]->file().message, "killed");
+  EXPECT_EQ(driver.study().trials.size(), 3u);
+  EXPECT_EQ(bestOf(driver.study().state())->number, 3);
+}
+
+TEST_F(SearchStudy, AResultThatIsNoNumberIsNoResult) {
+  PlayedBench bench(runs());
+  bench.value = [](int number, int step) { return number == 2 && step > 50 ? std::nan("") : number; };
+  SearchDriver driver({.plan = plan(3), .runs = runs(), .trials = {}}, bench, 1);
+  drive(driver, bench);
+  EXPECT_TRUE(std::isnan(driver.study().trials[1]->trial().score()));
+  EXPECT_FALSE(Json::parse(readFile(runs() / "s.search.json"))["trials"][1].contains("result"));
+}
+
+}  // namespace
+}  // namespace loom
