@@ -15,7 +15,7 @@ namespace loom {
 namespace {
 
 constexpr double kMemory = 0.9;     // of the running mean by which a test ends
-constexpr double kGainLost = 0.9;   // share of what was gained that is lost again
+constexpr double kGainLost = 0.75;  // share of what was gained that is lost again
 constexpr double kRise = 0.25;      // of the first loss, where nothing was gained
 constexpr std::size_t kLeast = 10;  // points before which nothing is said
 constexpr double kBegun = 0.1;      // of the gain, from which on the loss falls
@@ -81,10 +81,13 @@ class LossWatch {
     if (++m_count < kLeast) return false;
     const double now = m_mean / m_weight;
     if (m_count == kLeast) m_first = now;
-    m_best = std::min(m_best, now);
+    if (now < m_best) {
+      m_best = now;
+      m_noise = noise();  // from before it rose
+    }
     const double rise = std::max(kGainLost * (m_first - m_best), kRise * std::abs(m_first));
-    // A mean of some ten losses is off by a third of their deviation.
-    return now > m_best + rise + 2 * noise();
+    // A mean of some ten losses is off by a quarter of their deviation.
+    return now > m_best + rise + m_noise;
   }
   // Their deviation, from neighbours: the mean difference of two normal ones is 2 / √π of it.
   double noise() const {
@@ -93,7 +96,7 @@ class LossWatch {
 
  private:
   std::size_t m_count = 0;
-  double m_last = 0, m_differences = 0, m_mean = 0, m_weight = 0, m_first = 0,
+  double m_last = 0, m_differences = 0, m_mean = 0, m_weight = 0, m_first = 0, m_noise = 0,
          m_best = std::numeric_limits<double>::infinity();
 };
 

@@ -5,6 +5,7 @@
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "widgets/chart/format.h"
@@ -14,7 +15,7 @@
 namespace loom {
 namespace {
 
-constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28;
+constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28, kLane = 30, kValues = 92;
 constexpr std::int64_t kUnknownSteps = 1000;  // samples of the curve where the steps are not known
 
 // The step of 1, 2, 5 x 10^n that gives at most `most` intervals over `range`.
@@ -35,7 +36,12 @@ SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
 }
 
 void SchedulePreview::setPlan(SchedulePlan plan) {
+  if (m_held != Handle::none) return;  // what is dragged holds until it is let go
   m_plan = std::move(plan);
+  rebuild();
+}
+
+void SchedulePreview::rebuild() {
   m_fault.clear();
   m_schedule.reset();
   m_unscaled.reset();
@@ -84,10 +90,31 @@ double SchedulePreview::unscaledAt(double step) const {
 }
 
 QRectF SchedulePreview::frame() const {
-  return QRectF(kLeft, kTop, width() - kLeft - kRight, height() - kTop - kBottom);
+  const auto below = static_cast<int>(lanes().size()) * kLane;
+  const int right = below > 0 ? kValues : kRight;
+  return QRectF(kLeft, kTop, width() - kLeft - right, height() - kTop - kBottom - below);
+}
+
+QRectF SchedulePreview::laneFrame(std::size_t lane) const {
+  const QRectF area = frame();
+  return QRectF(area.left(), area.bottom() + static_cast<double>(lane) * kLane + 10, area.width(), kLane - 12);
+}
+
+double SchedulePreview::shownHigh() const {
+  if (m_held == Handle::rate && m_heldHigh > 0) return m_heldHigh;
+  // A little head room above the peak, then a round number.
+  const double step = niceStep(std::max(m_peak, 1e-12) * 1.08, 4);
+  return std::ceil(std::max(m_peak, 1e-12) * 1.02 / step) * step;
 }
 
 void SchedulePreview::mouseMoveEvent(QMouseEvent* event) {
+  if (m_held != Handle::none) return drag(event->position());
+  int stage = 0;
+  const Handle over = handleAt(event->position(), &stage);
+  if (over != Handle::none)
+    setCursor(over == Handle::rate ? Qt::SizeVerCursor : Qt::SizeHorCursor);
+  else
+    unsetCursor();
   const QRectF area = frame();
   const double x = event->position().x();
   m_cursor = x >= area.left() && x <= area.right() ? (x - area.left()) / area.width() : -1;
@@ -108,9 +135,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
   const bool known = m_plan.stepsPerEpoch > 0;
   const double epochs = std::max(m_plan.epochs, 1e-9);
 
-  // A little head room above the peak, then a round number.
-  const double step = niceStep(std::max(m_peak, 1e-12) * 1.08, 4),
-               high = std::ceil(std::max(m_peak, 1e-12) * 1.02 / step) * step;
+  const double high = shownHigh(), step = niceStep(high, 4);
   const auto xOf = [&](double at) {
     return area.left() + area.width() * at / std::max<double>(1, static_cast<double>(m_span.steps - 1));
   };
@@ -137,11 +162,11 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     if (epoch > 0)
       painter.drawLine(QPointF(std::round(x) + 0.5, area.top()), QPointF(std::round(x) + 0.5, area.bottom()));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(QRectF(x - 40, area.bottom() + 4, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+    painter.drawText(QRectF(x - 40, height() - kBottom + 6, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
                      formatShort(epoch));
   }
   painter.setFont(theme.font(FontRole::axis));
-  painter.drawText(QRectF(0, area.bottom() + 4, kLeft - 20, 18), Qt::AlignRight | Qt::AlignVCenter,
+  painter.drawText(QRectF(0, height() - kBottom + 6, kLeft - 20, 18), Qt::AlignRight | Qt::AlignVCenter,
                    QStringLiteral("Epoch"));
 
   if (!m_schedule) {
@@ -190,14 +215,16 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
   painter.setPen(QPen(theme.curveColour(0), 1.75, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
   painter.setBrush(Qt::NoBrush);
   painter.drawPath(curve);
+  paintLanes(painter);
+  if (const auto place = placeOf(Handle::warmup)) paintHandle(painter, *place, m_held == Handle::warmup);
 
   const auto dot = [&](double at) {
     painter.setPen(QPen(theme.colour(Colour::surface), 1.5));
     painter.setBrush(theme.curveColour(0));
     painter.drawEllipse(QPointF(xOf(at), yOf(rateAt(at))), 4, 4);
   };
-  if (m_cursor < 0) {
-    dot(m_peakStep);
+  if (m_cursor < 0 || m_held != Handle::none) {
+    if (const auto place = placeOf(Handle::rate)) paintHandle(painter, *place, m_held == Handle::rate);
     painter.setFont(Theme::withWeight(theme.numberFont(FontRole::caption), 600));
     painter.setPen(theme.colour(Colour::text));
     const double x = xOf(m_peakStep);

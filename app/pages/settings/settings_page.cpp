@@ -12,9 +12,9 @@
 #include <cctype>
 #include <cmath>
 
-#include "app/pages/data/known_columns.h"
 #include "app/pages/settings/batch_equation.h"
 #include "app/pages/settings/run_advice.h"
+#include "app/pages/settings/run_cockpit.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
@@ -22,11 +22,6 @@
 #include "app/setting_list.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
-#include "engine/data/dataset.h"
-#include "engine/network/dataset_rows.h"
-#include "engine/network/project_settings.h"
-#include "engine/optimizers/optimizer.h"
-#include "engine/schedules/schedule.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
@@ -44,16 +39,6 @@ Values settingsOf(const Project& project) {
   return Values(settingsEntry(), project.training.settings);
 }
 
-double baseRateOf(const UpdateSpec& update) {
-  const OptimizerDefinition* optimizer = optimizerOf(update);
-  if (!optimizer) return 0;
-  try {
-    return Values(optimizer->entry, update.optimizer).real("learning_rate");
-  } catch (const Error&) {
-    return 0;  // no number there: the field says so
-  }
-}
-
 // "batch" of "training.batch", and of "training[0].batch" or "training.0.batch" where the training is a list.
 std::string settingOf(const std::string& path) {
   if (path.rfind("training", 0) != 0) return path;
@@ -61,15 +46,6 @@ std::string settingOf(const std::string& path) {
   if (dot != std::string::npos && dot + 1 < path.size() && std::isdigit(static_cast<unsigned char>(path[dot + 1])))
     dot = path.find('.', dot + 1);
   return dot == std::string::npos ? std::string() : path.substr(dot + 1);
-}
-
-double rateScaleOf(const Project& project) {
-  try {
-    const Values settings = settingsOf(project);
-    return rateScale(settings.text("rate_scaling"), settings.integer("batch"), settings.integer("base_batch"));
-  } catch (const Error&) {
-    return 1;
-  }
 }
 
 }  // namespace
@@ -218,13 +194,12 @@ void SettingsPage::refreshPlan() {
     perEpoch = stepsPerEpoch(m_rows, batch(), settingsOf(project).boolean("drop_last"));
   } catch (const Error&) {
   }
-  if (m_index < project.training.updates.size()) {
-    const UpdateSpec& update = project.training.updates[m_index];
-    m_preview->setPlan({baseRateOf(update), update.schedule, update.warmup, perEpoch, epochs, rateScaleOf(project)});
-    m_update->setWarmupHint(perEpoch > 0 && m_preview->warmupSteps() > 0
-                                ? QStringLiteral("= ") + counted(m_preview->warmupSteps(), QStringLiteral("steps"))
-                                : QString());
-  }
+  m_cockpit->setUpdate(m_index);
+  m_cockpit->refresh(perEpoch, m_rows, ranks());
+  const SchedulePreview& preview = *m_cockpit->preview();
+  m_update->setWarmupHint(perEpoch > 0 && preview.warmupSteps() > 0
+                              ? QStringLiteral("= ") + counted(preview.warmupSteps(), QStringLiteral("steps"))
+                              : QString());
   const QString unknown(QChar(0x2013));
   const auto number = [&](std::int64_t value) {
     return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown;
@@ -235,7 +210,7 @@ void SettingsPage::refreshPlan() {
   for (const auto& [word, value] : {std::pair{"Samples", number(m_rows)},
                                     {"Steps per epoch", number(perEpoch)},
                                     {"Epochs", formatShort(epochs)},
-                                    {"Steps in all", perEpoch > 0 ? number(m_preview->steps()) : unknown}})
+                                    {"Steps in all", perEpoch > 0 ? number(preview.steps()) : unknown}})
     rows += QStringLiteral(
                 "<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>")
                 .arg(QLatin1String(word), face, value);
@@ -304,8 +279,8 @@ void SettingsPage::refreshProblems() {
     try {
       for (Advice& one : adviceInWords(document, m_index,
                                        {.samples = m_rows,
-                                       .steps = m_stepsPerEpoch > 0 ? m_preview->steps() : 0,
-                                       .warmupSteps = m_preview->warmupSteps(),
+                                       .steps = m_stepsPerEpoch > 0 ? m_cockpit->preview()->steps() : 0,
+                                       .warmupSteps = m_cockpit->preview()->warmupSteps(),
                                        .ranks = ranks(),
                                        .virtualRanks = ranks() > hostRanks()}))
         advice.push_back(std::move(one));
@@ -318,42 +293,7 @@ void SettingsPage::refreshProblems() {
         {Advice::Kind::warning,
          QStringLiteral("There is no validation set: how well the network does on new samples will not be seen."),
          QStringLiteral("Open Data"), [this] { context().go({.page = QStringLiteral("data")}); }});
-  m_advice->setAdvice(advice);
-}
-
-void SettingsPage::countRows() {
-  const ProjectDocument& document = *context().document;
-  const auto& updates = document.project().training.updates;
-  const DatasetSpec* dataset =
-      m_index < updates.size() ? document.project().dataset(updates[m_index].dataset) : nullptr;
-  if (!dataset) {
-    m_counter.forget();
-    m_rows = -1;
-    m_rowsKey.clear();
-    return;
-  }
-  const QString path = datasetPath(document, *dataset),
-                key = QStringLiteral("%1|%2|%3")
-                          .arg(path, QString::fromStdString(dataset->extra.dump()),
-                               QString::fromStdString(Json(prepareOf(document.project(), *dataset)).dump()));
-  if (key == m_rowsKey) return;
-  m_rowsKey = key;
-  m_rows = -1;
-  m_counter.ask([this, csv = std::filesystem::path(path.toStdString()), spec = *dataset,
-                 prepare = prepareOf(document.project(), *dataset)](const std::atomic<bool>&) -> NewestTask::Answer {
-    std::int64_t rows = -1;
-    try {
-      if (cacheIsFresh(csv, openingOf(spec, prepare))) rows = openRows(spec, csv, prepare)->size();
-    } catch (const Error&) {
-      // Said by the Data page and by training itself.
-    }
-    return [this, rows] {
-      m_rows = rows;
-      if (rows < 0) m_rowsKey.clear();  // asked again when the page comes to the front: the cache may stand then
-      refreshPlan();
-      refreshProblems();
-    };
-  });
+  m_cockpit->advice()->setAdvice(advice);
 }
 
 void SettingsPage::activated() {
@@ -430,7 +370,7 @@ void SettingsPage::scrollTo(int section) {
 }
 
 QList<QWidget*> SettingsPage::areas() const {
-  return {m_list, m_scroll, m_preview};
+  return {m_list, m_scroll, m_cockpit};
 }
 
 QJsonObject SettingsPage::saveLayout() const {

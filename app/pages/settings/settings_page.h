@@ -16,9 +16,9 @@ class BatchEquation;
 class Button;
 class ChoiceField;
 class PropertyForm;
-class SchedulePreview;
+class RecipeDesk;
+class RunCockpit;
 class SearchField;
-class TrainAdvice;
 class UpdateForm;
 
 inline constexpr int kCountRole = Qt::UserRole + 1;  // of a section in the list: how many of its settings differ
@@ -40,7 +40,7 @@ class SettingsPage : public Page {
  private:
   QWidget* makeBar();
   QWidget* makeForms();
-  QWidget* makePreview();
+  QWidget* makeRight();
   void makeActions();
   void refresh();  // from the document
   void refreshProblems();
@@ -64,8 +64,8 @@ class SettingsPage : public Page {
   QLabel* m_facts;
   UpdateForm* m_update;
   ChoiceField* m_updateChoice;
-  SchedulePreview* m_preview;
-  TrainAdvice* m_advice;
+  RunCockpit* m_cockpit;
+  RecipeDesk* m_recipes;
   SearchField* m_search;
   QWidget* m_none;  // in place of the forms where the filter leaves nothing
   QLabel* m_noneWords;

@@ -6,16 +6,20 @@
 #include <QPainter>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStackedWidget>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "app/pages/settings/batch_equation.h"
-#include "app/pages/settings/schedule_preview.h"
+#include "app/pages/settings/changes_card.h"
+#include "app/pages/settings/noise_card.h"
+#include "app/pages/settings/recipe_desk.h"
+#include "app/pages/settings/run_cockpit.h"
 #include "app/pages/settings/settings_page.h"
-#include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
 #include "app/setting_list.h"
+#include "app/workspace.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
@@ -60,7 +64,8 @@ QWidget* SettingsPage::makeBar() {
   auto* title = makeLabel("title", QStringLiteral("Settings"));
   title->setFixedWidth(148);
   m_search = new SearchField(QStringLiteral("Search settings"), QStringLiteral("/"));
-  m_search->setFixedWidth(240);
+  m_search->setMinimumWidth(140);
+  m_search->setMaximumWidth(240);
   m_differs = new Button(QStringLiteral("Differs from default"), ButtonKind::outlined);
   m_differs->setCheckable(true);
   m_differs->setObjectName("differs");
@@ -69,10 +74,19 @@ QWidget* SettingsPage::makeBar() {
   m_updateChoice->setPrefix(QStringLiteral("Update"));
   m_updateChoice->setMinimumWidth(220);
   row->addWidget(title);
-  row->addWidget(m_search);
+  row->addWidget(m_search, 1);
   row->addWidget(m_differs);
   row->addStretch();
   row->addWidget(m_updateChoice);
+  m_recipes = new RecipeDesk(
+      *context().document, *context().workspace,
+      [this] {
+        return RecipeDesk::Facts{m_index, ranks(), m_rows, m_cockpit->noise()->noise()};
+      },
+      this);
+  m_recipes->presetField()->setMinimumWidth(180);
+  row->addWidget(m_recipes->chooseButton());
+  row->addWidget(m_recipes->presetField());
   return bar;
 }
 
@@ -133,32 +147,18 @@ QWidget* SettingsPage::makeForms() {
   return m_scroll;
 }
 
-QWidget* SettingsPage::makePreview() {
+// What a preset or an advice would set stands in the place of the cockpit until it is taken or left.
+QWidget* SettingsPage::makeRight() {
   auto* right = panel();
   auto* column = new QVBoxLayout(right);
   column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(0);
-  auto* head = new QHBoxLayout;
-  head->setContentsMargins(20, 14, 20, 4);
-  head->setSpacing(8);
-  head->addWidget(makeLabel("heading", QStringLiteral("The whole run")));
-  head->addWidget(makeLabel("hint", QStringLiteral("learning rate, redrawn as you type")));
-  head->addStretch();
-  column->addLayout(head);
-  m_preview = new SchedulePreview;
-  auto* holder = new QHBoxLayout;
-  holder->setContentsMargins(8, 0, 8, 8);
-  holder->addWidget(m_preview);
-  column->addLayout(holder, 3);
-  column->addWidget(hairline());
-  m_advice = new TrainAdvice;
-  m_advice->setBackgroundRole(QPalette::Base);  // of the panel around it
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(m_advice);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
-  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  column->addWidget(scroll, 2);
+  auto* sheets = new QStackedWidget;
+  m_cockpit = new RunCockpit(*context().document, *context().workspace);
+  sheets->addWidget(m_cockpit);
+  sheets->addWidget(m_recipes->card());
+  column->addWidget(sheets);
+  connect(m_recipes, &RecipeDesk::opened, sheets, [sheets] { sheets->setCurrentIndex(1); });
+  connect(m_recipes, &RecipeDesk::closed, sheets, [sheets] { sheets->setCurrentIndex(0); });
   return right;
 }
 
@@ -198,7 +198,7 @@ void SettingsPage::makeLayout() {
   m_splitter = new QSplitter(Qt::Horizontal);
   m_splitter->setChildrenCollapsible(false);
   m_splitter->addWidget(forms);
-  m_splitter->addWidget(makePreview());
+  m_splitter->addWidget(makeRight());
   m_splitter->setStretchFactor(1, 1);
   m_splitter->setSizes({516, 640});
 

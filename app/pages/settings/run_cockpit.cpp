@@ -1,0 +1,158 @@
+#include "app/pages/settings/run_cockpit.h"
+
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "app/pages/settings/noise_card.h"
+#include "app/pages/settings/range_card.h"
+#include "app/pages/settings/scaling_card.h"
+#include "app/pages/settings/schedule_preview.h"
+#include "app/pages/settings/train_advice.h"
+#include "app/setting_list.h"
+#include "app/workspace.h"
+#include "engine/base/error.h"
+#include "engine/optimizers/optimizer.h"
+#include "widgets/controls/text.h"
+#include "widgets/document/project_document.h"
+
+namespace loom {
+namespace {
+
+constexpr int kSideBySide = 520;  // px, from which two measurements stand beside each other
+
+const OptimizerDefinition* ruleOf(const UpdateSpec& update) {
+  const bool named =
+      update.optimizer.is_object() && update.optimizer.contains("name") && update.optimizer["name"].is_string();
+  return findOptimizer(named ? update.optimizer["name"].get<std::string>() : "Momentum");
+}
+
+// Of the update's rule; nothing where it has none, or no number: the field says so.
+std::optional<double> fieldOfRule(const UpdateSpec& update, const char* key) {
+  const OptimizerDefinition* rule = ruleOf(update);
+  if (!rule || !rule->entry.field(key)) return {};
+  try {
+    return Values(rule->entry, update.optimizer).real(key);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+SchedulePlan planOf(const Project& project, const UpdateSpec& update, std::int64_t stepsPerEpoch) {
+  SchedulePlan plan{.baseRate = fieldOfRule(update, "learning_rate").value_or(0),
+                    .schedule = update.schedule,
+                    .warmup = update.warmup,
+                    .stepsPerEpoch = stepsPerEpoch,
+                    .momentum = fieldOfRule(update, "momentum"),
+                    .share = ruleShare(update.optimizer)};
+  try {
+    const Values settings(settingsEntry(), project.training.settings);
+    plan.epochs = settings.real("epochs");
+    plan.rateScale =
+        rateScale(settings.text("rate_scaling"), settings.integer("batch"), settings.integer("base_batch"));
+    plan.batch = settings.integer("batch");
+    plan.stages = batchStages(settings);
+  } catch (const Error&) {
+    // Not numbers, or stages that cannot be: the problems list names the place.
+  }
+  return plan;
+}
+
+}  // namespace
+
+RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget* parent)
+    : QWidget(parent), m_document(document) {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  auto* scroll = new QScrollArea;
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  auto* inside = new QWidget;
+  inside->setBackgroundRole(QPalette::Base);
+  auto* column = new QVBoxLayout(inside);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(20, 14, 20, 4);
+  head->setSpacing(8);
+  head->addWidget(makeLabel("heading", tr("The whole run")));
+  head->addWidget(makeLabel("hint", tr("redrawn as you type; circles can be dragged")));
+  head->addStretch();
+  column->addLayout(head);
+  m_preview = new SchedulePreview;
+  m_preview->setMinimumHeight(230);
+  auto* holder = new QHBoxLayout;
+  holder->setContentsMargins(8, 0, 8, 8);
+  holder->addWidget(m_preview);
+  column->addLayout(holder, 3);
+  column->addWidget(hairline());
+  m_advice = new TrainAdvice;
+  m_advice->setBackgroundRole(QPalette::Base);  // of the panel around it
+  column->addWidget(m_advice);
+  column->addWidget(hairline());
+  m_range = new RangeCard(document);
+  m_noise = new NoiseCard(document, workspace);
+  m_range->setMinimumHeight(216);
+  m_measures = new QHBoxLayout;
+  m_measures->setSpacing(0);
+  m_between = hairline(Qt::Vertical);
+  m_measures->addWidget(m_range, 5);
+  m_measures->addWidget(m_between);
+  m_measures->addWidget(m_noise, 4);
+  column->addLayout(m_measures, 2);
+  column->addWidget(hairline());
+  m_scaling = new ScalingCard(document, workspace);
+  m_scaling->setMinimumHeight(200);
+  column->addWidget(m_scaling, 1);
+  scroll->setWidget(inside);
+  outer->addWidget(scroll);
+  makeHandles();
+}
+
+// What a handle sets is what the field would be: one undo step each.
+void RunCockpit::makeHandles() {
+  connect(m_preview, &SchedulePreview::rateDragged, this, [this](double rate) {
+    Json rule = m_document.project().training.updates.at(m_update).optimizer;
+    rule["learning_rate"] = rate;
+    m_document.setOptimizer(m_update, rule);
+  });
+  connect(m_preview, &SchedulePreview::warmupDragged, this, [this](double epochs) {
+    m_document.setWarmup(m_update, withWarmup(m_document.project().training.updates.at(m_update).warmup, "epochs",
+                                              epochs > 0 ? Json(epochs) : Json()));
+  });
+  connect(m_preview, &SchedulePreview::stageDragged, this, [this](int stage, double epoch) {
+    const Json& settings = m_document.project().training.settings;
+    Json at = settings.value("batch_at", Json::array());
+    if (!at.is_array() || stage >= static_cast<int>(at.size())) return;
+    at[static_cast<std::size_t>(stage)] = epoch;
+    m_document.setSetting("batch_at", at);
+  });
+}
+
+void RunCockpit::setUpdate(std::size_t index) {
+  m_update = index;
+  m_range->setUpdate(index);
+  m_noise->setUpdate(index);
+}
+
+void RunCockpit::refresh(std::int64_t stepsPerEpoch, std::int64_t samples, std::int64_t ranks) {
+  const Project& project = m_document.project();
+  if (m_update < project.training.updates.size())
+    m_preview->setPlan(planOf(project, project.training.updates[m_update], stepsPerEpoch));
+  m_range->refresh();
+  m_noise->refresh();
+  m_scaling->setSamples(samples);
+  m_scaling->refresh(ranks);
+}
+
+void RunCockpit::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  const bool beside = width() >= kSideBySide;
+  m_measures->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  m_between->setVisible(beside);
+}
+
+}  // namespace loom
