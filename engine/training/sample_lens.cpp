@@ -17,7 +17,7 @@ namespace loom {
 namespace {
 
 // A look must not take the memory that a training beside it needs.
-constexpr std::size_t kMostBytes = std::size_t{4} << 30;
+constexpr std::size_t kMostLensBytes = std::size_t{4} << 30;
 constexpr std::int64_t kAtOnce = 16;        // samples without a window, computed together
 constexpr std::int64_t kMostLooks = 20000;  // windows: beyond, a person waits for minutes
 // No node is called so: names hold no spaces.
@@ -120,9 +120,9 @@ SampleLens::SampleLens(Backend& backend, ParameterStore& store, const Network& n
   }
   Program program = withSlopes(std::move(forward), m_output, m_seen);
   const BufferPlan::Extent extent = m_backend.measure(program, m_options);
-  if (const std::size_t bytes = extent.shared + extent.lasting; bytes > kMostBytes)
+  if (const std::size_t bytes = extent.shared + extent.lasting; bytes > kMostLensBytes)
     throwError(ErrorCode::device, "all layers of one sample and their slopes take {:.1f} GiB, and a look may take {}",
-               static_cast<double>(bytes) / (1 << 30), kMostBytes >> 30);
+               static_cast<double>(bytes) / (1 << 30), kMostLensBytes >> 30);
   m_store.ensure(program.parameters);
   m_single = m_backend.compile(std::move(program), m_store, m_options);
 }

@@ -23,15 +23,9 @@ namespace {
 
 constexpr int kSideBySide = 520;  // px, from which two measurements stand beside each other
 
-const OptimizerDefinition* ruleOf(const UpdateSpec& update) {
-  const bool named =
-      update.optimizer.is_object() && update.optimizer.contains("name") && update.optimizer["name"].is_string();
-  return findOptimizer(named ? update.optimizer["name"].get<std::string>() : "Momentum");
-}
-
 // Of the update's rule; nothing where it has none, or no number: the field says so.
 std::optional<double> fieldOfRule(const UpdateSpec& update, const char* key) {
-  const OptimizerDefinition* rule = ruleOf(update);
+  const OptimizerDefinition* rule = optimizerOf(update);
   if (!rule || !rule->entry.field(key)) return {};
   try {
     return Values(rule->entry, update.optimizer).real(key);
