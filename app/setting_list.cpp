@@ -33,7 +33,7 @@ const std::vector<SettingSection>& settingSections() {
          {"batch", "batch_at", "batch_then", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
         {"First weights", {"start_from", "start_from_parameters"}},
         {"Regularisation", {"clip_norm", "evaluated_weights", "average_decay"}},
-        {"Data and shuffle", {"shuffle", "oversample", "drop_last"}},
+        {"Data and shuffle", {"shuffle", "weigh_classes", "oversample", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
         {"Precision and memory", {"precision", "tf32", "memory_budget"}},

@@ -31,6 +31,10 @@ class RepeatedRows : public Dataset {
   std::vector<std::int64_t> m_rows;
 };
 
+bool isClass(float value) {
+  return value >= 0 && value == std::floor(value) && value < kMostLabels;
+}
+
 std::vector<std::vector<std::int64_t>> rowsOfClasses(const Dataset& dataset, const std::string& by) {
   const int variable = dataset.schema().indexOf(by);
   if (variable < 0 || dataset.schema().variables[static_cast<std::size_t>(variable)].kind != VariableKind::scalar)
@@ -39,7 +43,7 @@ std::vector<std::vector<std::int64_t>> rowsOfClasses(const Dataset& dataset, con
   for (std::int64_t row = 0; row < dataset.size(); ++row) {
     float value;
     std::memcpy(&value, dataset.read(row, static_cast<std::size_t>(variable)).data(), sizeof value);
-    if (value < 0 || value != std::floor(value) || value >= kMostLabels)
+    if (!isClass(value))
       throwError(ErrorCode::badProject, "training.oversample: '{}' holds no classes: row {} of the data has {}", by,
                  row + 1, value);
     const auto index = static_cast<std::size_t>(value);
@@ -65,6 +69,31 @@ std::shared_ptr<const Dataset> balanceClasses(std::shared_ptr<const Dataset> dat
       repeated.push_back(classes[c][static_cast<std::size_t>(i < most / count * count ? i % count : once[i % count])]);
   }
   return std::make_shared<RepeatedRows>(std::move(dataset), std::move(repeated));
+}
+
+std::vector<double> classWeights(const Dataset& dataset, const std::string& by) {
+  const int at = dataset.schema().indexOf(by);
+  if (at < 0 || dataset.schema().variables[static_cast<std::size_t>(at)].type != DataType::f32) return {};
+  const auto variable = static_cast<std::size_t>(at);
+  std::vector<std::int64_t> counts;
+  std::int64_t all = 0;
+  for (std::int64_t row = 0; row < dataset.size(); ++row) {
+    const std::span<const std::byte> bytes = dataset.read(row, variable);
+    for (std::size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
+      float value;
+      std::memcpy(&value, bytes.data() + i, sizeof value);
+      if (!isClass(value)) return {};
+      const auto index = static_cast<std::size_t>(value);
+      if (counts.size() <= index) counts.resize(index + 1);
+      ++counts[index], ++all;
+    }
+  }
+  const auto occurring =
+      static_cast<double>(counts.size()) - static_cast<double>(std::count(counts.begin(), counts.end(), 0));
+  std::vector<double> weights;
+  for (const std::int64_t count : counts)
+    weights.push_back(count == 0 ? 1 : static_cast<double>(all) / (occurring * static_cast<double>(count)));
+  return weights;
 }
 
 }  // namespace loom

@@ -64,8 +64,21 @@ struct CheckOptions {
   std::function<bool(const CacheProgress&)> progress;  // false cancels (Error stopped)
 };
 
+// What sounds, and arrays that differ in length, are like.
+struct ClipFacts {
+  struct Lengths {
+    std::int64_t rows = 0, shortest = 0, longest = 0;  // steps
+  };
+  std::string variable, column;   // as steps name it, as the header writes it
+  std::map<int, Lengths> byRate;  // by samples a second; 0: no sound
+  int usualRate() const;          // of most rows, the lowest of several
+};
+// What is said of them where a step brings them to `rate` (0: none does).
+std::vector<Fault> clipFaults(const ClipFacts& clips, int rate);
+
 struct CheckReport {
   std::vector<Fault> faults;                       // by severity, then by line
+  std::vector<ClipFacts> clips;                    // clipFaults() of rate 0 are among the faults
   std::array<std::int64_t, kFaultKinds> counts{};  // exact, by kind
   std::int64_t rows = 0;                           // read, good or not
   Schema schema;                                   // as far as it could be told

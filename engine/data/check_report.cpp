@@ -192,27 +192,10 @@ void reportConstants(CheckedRows& all) {
 
 void reportClips(CheckedRows& all) {
   for (const ClipColumn& clip : all.clips) {
-    if (clip.rates.size() > 1)
-      all.add({.kind = FaultKind::mixedKinds,
-               .severity = FaultSeverity::warning,
-               .line = 1,
-               .column = clip.header,
-               .found = fmt::format("the sounds have {} samples a second", fmt::join(clip.rates, " and ")),
-               .wanted = "a network hears the same sound in them only at one rate",
-               .remedy = "bring all files to one rate"});
-    if (clip.shortest >= clip.longest) continue;
-    all.add(
-        {.kind = FaultKind::mixedShapes,
-         .severity = FaultSeverity::info,
-         .line = 1,
-         .column = clip.header,
-         .found = fmt::format("the clips have {} to {} steps", clip.shortest, clip.longest),
-         .wanted = "a network takes samples of one length",
-         .remedy = fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps",
-                               clip.shortest, clip.longest),
-         .variables = {},
-         .step = {
-             {"step", "Pad"}, {"to", {clip.longest}}, {"variable", all.report.schema.variables[clip.variable].name}}});
+    if (clip.byRate.empty()) continue;
+    all.report.clips.push_back(
+        {.variable = all.report.schema.variables[clip.variable].name, .column = clip.header, .byRate = clip.byRate});
+    for (Fault& fault : clipFaults(all.report.clips.back(), 0)) all.add(std::move(fault));
   }
 }
 

@@ -154,13 +154,15 @@ void CheckedRows::takeRows(RowChunk& chunk) {
     }
   }
   for (ClipColumn& clip : clips) {
-    if (const auto met = chunk.rates.find(clip.variable); met != chunk.rates.end())
-      clip.rates.insert(met->second.begin(), met->second.end());
+    const auto rates = chunk.rates.find(clip.variable);
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
       if (chunk.bad[row]) continue;
       const auto steps = static_cast<std::int64_t>(chunk.columns[clip.variable].extents[row]);
-      clip.shortest = std::min(clip.shortest, steps);
-      clip.longest = std::max(clip.longest, steps);
+      ClipFacts::Lengths& lengths =
+          clip.byRate[rates != chunk.rates.end() && row < rates->second.size() ? rates->second[row] : 0];
+      lengths.shortest = lengths.rows == 0 ? steps : std::min(lengths.shortest, steps);
+      lengths.longest = std::max(lengths.longest, steps);
+      ++lengths.rows;
     }
   }
   for (PictureColumn& column : pictures)

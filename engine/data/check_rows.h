@@ -32,8 +32,7 @@ struct NumberColumn {
 struct ClipColumn {
   std::string header;
   std::size_t variable = 0;
-  std::int64_t shortest = INT64_MAX, longest = 0;
-  std::set<int> rates;  // samples a second
+  std::map<int, ClipFacts::Lengths> byRate;
 };
 struct PictureColumn {
   std::string header;

@@ -62,7 +62,7 @@ void removeOldPreparations(const CachePlace& place) {
 struct Making {
   CsvSource source;
   RowChoice rows;
-  std::string packing;  // what is done to pictures before they are stored (packingKey())
+  std::string packing;  // what is done to pictures and sounds before they are stored (packingKey())
   // What tells one way from another; empty for a plain CSV without steps.
   std::string made() const {
     if (source.plain() && packing.empty()) return {};
@@ -224,7 +224,7 @@ std::filesystem::path cachePath(const std::filesystem::path& csv, const OpenOpti
 
 std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const OpenOptions& options) {
   if (csv.extension() == ".pack") {
-    auto pack = openPack(csv);
+    auto pack = openPack(csv, options.prepare);
     if (!columnStepsOf(options.prepare).empty() && pack->columnSteps().empty())
       throwError(ErrorCode::badProject,
                  "{} was packed without the steps of preparation on columns; name the CSV, or remove these steps",
@@ -237,7 +237,7 @@ std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const Ope
   const auto tryOpen = [&](const CachePlace& place) -> std::unique_ptr<Dataset> {
     if (!isFresh(csv, place, options.threads)) return nullptr;
     try {
-      return openPack(place.pack());
+      return openPack(place.pack(), options.prepare);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::badData && error.code() != ErrorCode::missingFile) throw;
       return nullptr;  // damaged, of an older format, or gone in this moment: it is built anew
@@ -264,7 +264,7 @@ std::unique_ptr<Dataset> openDataset(const std::filesystem::path& csv, const Ope
       }
     }
     removeOldPreparations(place);
-    return openPack(place.pack());
+    return openPack(place.pack(), options.prepare);
   }
   throwError(ErrorCode::internal, "no place for the data cache of {}", csv.string());
 }

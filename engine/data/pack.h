@@ -8,8 +8,8 @@
 //            fixed shapes: the rows' bytes, one after another
 //            clips and images of several sizes: for each row (u64 offset from the group's beginning, u64 its extents:
 //            packExtents()); after the last variable, the clips and images
-//   footer   JSON: rows, rows_per_group, variables, groups (offsets), content (XXH64 of all groups),
-//            column_steps (where there are some)
+//   footer   JSON: rows, rows_per_group, variables (of sounds with their rate, where all have one), groups (offsets),
+//            content (XXH64 of all groups), column_steps (where there are some)
 //   trailer  64 bytes: "LOOMTAIL", footer offset, footer bytes, XXH64 of the footer (u64 each), zeros
 //
 // All numbers little-endian. A file that was cut short has no trailer and is refused.
@@ -57,10 +57,12 @@ class PackWriter {
   std::int64_t m_rowsPerGroup = 0, m_pendingRows = 0, m_rows = 0;
   std::uint64_t m_offset = 0;
   std::vector<std::uint64_t> m_groups;
+  std::map<std::size_t, std::set<int>> m_rates;  // of sounds, by variable
   Hash64 m_hash;
 };
 
-// Throws Error(badData) for a file that is no whole pack of this version.
-std::unique_ptr<Dataset> openPack(const std::filesystem::path& file);
+// Throws Error(badData) for a file that is no whole pack of this version, Error(badProject) where `prepare` brings
+// sounds to another rate than they are packed at.
+std::unique_ptr<Dataset> openPack(const std::filesystem::path& file, const std::vector<Json>& prepare = {});
 
 }  // namespace loom

@@ -85,6 +85,9 @@ void PackWriter::add(const RowChunk& chunk) {
     m_pendingRows += count;
     if (m_pendingRows == m_rowsPerGroup) flush();
   }
+  for (const auto& [variable, rates] : chunk.rates)
+    for (const int rate : rates)
+      if (rate > 0) m_rates[variable].insert(rate);
   m_rows += chunk.rows;
 }
 
@@ -134,6 +137,8 @@ void PackWriter::finish() {
                   {"type", toString(variable.type)}, {"shape", shape.extents()}, {"clip", m_plan[v].clip()},
                   {"shortest", smallest[0]}};
     if (m_plan[v].mixed()) entry["smallest"] = smallest.extents();  // images, each in its own size
+    if (const auto rates = m_rates.find(v); rates != m_rates.end() && rates->second.size() == 1)
+      entry["rate"] = *rates->second.begin();
     if (!variable.elementLabels.empty()) entry["element_labels"] = variable.elementLabels;
     variables.push_back(std::move(entry));
   }

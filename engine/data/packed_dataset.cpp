@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/data/mapping.h"
 #include "engine/data/pack.h"
+#include "engine/data/sound_rate.h"
 
 namespace loom {
 namespace {
@@ -14,6 +15,7 @@ struct Footer {
   Schema schema;
   std::string content;
   std::vector<Json> columnSteps;
+  std::map<std::string, int> rates;  // of sounds that all have one, by variable
 };
 
 DataType typeFrom(const std::string& name) {
@@ -60,6 +62,7 @@ Footer parseFooter(std::string_view text, const std::string& name) {
       throwError(ErrorCode::badData, "the cache holds a variable of shape {}", variable.shape.toString());
     if (const auto labels = entry.find("element_labels"); labels != entry.end())
       variable.elementLabels = labels->get<std::vector<std::string>>();
+    if (variable.kind == VariableKind::wave) footer.rates[variable.name] = entry.value("rate", 0);
     footer.clips.push_back(clip);
     footer.loose.push_back(clip || sizes);
     footer.schema.variables.push_back(std::move(variable));
@@ -144,6 +147,7 @@ class PackedDataset : public Dataset {
 
   std::string contentHash() const override { return m_footer.content; }
   std::vector<Json> columnSteps() const override { return m_footer.columnSteps; }
+  const std::map<std::string, int>& rates() const { return m_footer.rates; }
 
  private:
   static std::uint64_t padded(std::uint64_t bytes) {
@@ -168,8 +172,16 @@ class PackedDataset : public Dataset {
 
 }  // namespace
 
-std::unique_ptr<Dataset> openPack(const std::filesystem::path& file) {
-  return std::make_unique<PackedDataset>(file);
+std::unique_ptr<Dataset> openPack(const std::filesystem::path& file, const std::vector<Json>& prepare) {
+  auto pack = std::make_unique<PackedDataset>(file);
+  for (const auto& [variable, packed] : pack->rates())
+    if (const int rate = rateBeforePacking(variable, prepare); rate > 0 && rate != packed)
+      throwError(ErrorCode::badProject,
+                 "{} holds the sounds of {} at {}, but the step Resample wants {} samples a second; name the CSV, or "
+                 "remove the step",
+                 file.string(), variable, packed > 0 ? fmt::format("{} samples a second", packed) : "their own rates",
+                 rate);
+  return pack;
 }
 
 }  // namespace loom

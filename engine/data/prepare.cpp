@@ -35,6 +35,7 @@ class Preparation::Compiling : public PreparationPlan {
   void add(const Json& step, const PrepareStep& kind, std::uint64_t number) {
     m_number = number;
     const Values given(kind.entry, step);
+    if (!kind.beforePacking) asStored = false;
     if (kind.values) return change(kind.values(given, m_made.m_last.scale.size()));
     if (variable.kind == VariableKind::vector || variable.kind == VariableKind::scalar)
       throwError(ErrorCode::badProject, "it needs an image or a clip, but {} is a {}; name another variable",

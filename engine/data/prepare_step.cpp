@@ -9,17 +9,12 @@
 #include "engine/data/prepare.h"
 
 namespace loom {
-namespace {
 
-// A step that is still being filled in is told of where the preparation is compiled; samples can be opened all the
-// same.
 bool isSound(const Json& step, const PrepareStep& kind) {
   const std::vector<FieldProblem> problems = validate(kind.entry, step, {"step"});
   return std::none_of(problems.begin(), problems.end(),
                       [](const FieldProblem& problem) { return problem.severity == FieldProblem::Severity::error; });
 }
-
-}  // namespace
 
 std::vector<const Entry*> prepareEntries() {
   std::vector<const Entry*> entries;
@@ -67,6 +62,8 @@ bool appliesTo(const Json& step, const PrepareStep& kind, const Variable& variab
       return variable.kind != VariableKind::vector;
     case PrepareStep::Means::pictures:
       return layoutOf(variable, variable.shape).image;
+    case PrepareStep::Means::sounds:
+      return variable.kind == VariableKind::wave;
   }
   return false;
 }
@@ -100,7 +97,7 @@ std::vector<std::shared_ptr<const PictureStep>> stepsBeforePacking(const std::st
     const PrepareStep* const kind = sampleStep(step);
     if (!kind) continue;
     if (!isSound(step, *kind)) break;
-    if (!appliesTo(step, *kind, picture)) continue;
+    if (kind->means == PrepareStep::Means::sounds || !appliesTo(step, *kind, picture)) continue;
     if (!kind->beforePacking) break;
     kind->add(Values(kind->entry, step), gathering);
   }
@@ -110,16 +107,18 @@ std::vector<std::shared_ptr<const PictureStep>> stepsBeforePacking(const std::st
 std::string packingKey(const std::vector<Json>& prepare) {
   std::string key;
   std::set<std::string> done;  // variables that another kind of step takes before
+  bool all = false;            // such a step takes every picture
   for (const Json& step : prepare) {
     const PrepareStep* const kind = sampleStep(step);
     if (!kind) continue;
     if (!isSound(step, *kind)) break;
     const std::vector<std::string> names = Values(kind->entry, step).texts("variable");
     if (kind->beforePacking) {
+      if (all && kind->means != PrepareStep::Means::sounds) continue;
       key += step.dump();
       for (const std::string& name : done) key += "|" + name;
     } else if (names.empty()) {
-      break;  // it takes every picture
+      all = true;
     } else {
       done.insert(names.begin(), names.end());
     }

@@ -64,6 +64,7 @@ class PreparationPlan {
   bool image = false;      // two axes may be cut, padded, computed anew (rows, columns), else one (columns)
   Extents rows, columns;   // of what the step finds; it leaves there what it makes
   Extents channels{1, 1};  // planes of an image
+  bool asStored = true;    // no step came before but those that are done before packing
 
   // Moves pixels or blots them out; `border` is what it puts there (none: it puts nothing).
   virtual void move(WindowStep window, std::optional<double> border) = 0;
@@ -79,8 +80,9 @@ struct MultiplyAdd {
 };
 
 struct PrepareStep {
-  // Which variables it means where it names none: all but single numbers; all but single numbers and vectors; images.
-  enum class Means { values, samples, pictures };
+  // Which variables it means where it names none: all but single numbers; all but single numbers and vectors; images;
+  // sounds.
+  enum class Means { values, samples, pictures, sounds };
 
   Entry entry;
   Means means = Means::values;
@@ -102,7 +104,11 @@ const PrepareStep* sampleStep(const Json& step);
 // Whether the step applies to the variable: named, or without any name as `means` says.
 bool appliesTo(const Json& step, const PrepareStep& kind, const Variable& variable);
 
-// What is done to pictures before they are stored, as a text; empty where nothing is.
+// Whether all its fields can be. A step that is still being filled in is told of where the preparation is compiled;
+// samples can be opened all the same.
+bool isSound(const Json& step, const PrepareStep& kind);
+
+// What is done to pictures and sounds before they are stored, as a text; empty where nothing is.
 std::string packingKey(const std::vector<Json>& prepare);
 
 // The field that names the variables, the same in every kind.

@@ -7,6 +7,7 @@
 #include "engine/data/near_name.h"
 #include "engine/data/numbers.h"
 #include "engine/data/row_place.h"
+#include "engine/data/sound_rate.h"
 #include "engine/data/text.h"
 
 namespace loom {
@@ -124,6 +125,7 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
   try {
     decodeFile(path, sample, scratch.file);
     computeBeforePacking(m_steps[variable], scratch);
+    bringToRate(sample, m_rates[variable]);
   } catch (const DecodeError& error) {
     return fail(place.fault(FaultKind::brokenFile, fmt::format("{}: {}", quotedText(text), error.found()),
                             error.wanted(), error.remedy()));
@@ -157,7 +159,11 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
         plan.clip() ? fmt::format("the first row has {}, and only the first extent may differ", plan.shape.toString())
                     : fmt::format("the first row has {}", plan.shape.toString()),
         "bring all samples to one shape, or remove the row"));
-  if (sample.rate > 0) chunk.rates[variable].insert(sample.rate);
+  if (sample.rate > 0) {
+    std::vector<int>& rates = chunk.rates[variable];
+    rates.resize(static_cast<std::size_t>(chunk.rows) + 1);
+    rates.back() = sample.rate;
+  }
   RowChunk::Column& column = chunk.columns[variable];
   room(column, column.used + sample.bytes.size());
   std::memcpy(column.bytes.data() + column.used, sample.bytes.data(), sample.bytes.size());

@@ -5,6 +5,7 @@
 #include "engine/data/numbers.h"
 #include "engine/data/prepare.h"
 #include "engine/data/row_place.h"
+#include "engine/data/sound_rate.h"
 
 namespace loom {
 constexpr int kLenientRows = 100;
@@ -21,6 +22,7 @@ RowParser::RowParser(const CsvHeader& header, std::filesystem::path folder)
     m_plan.push_back(std::move(plan));
   }
   m_steps.resize(m_plan.size());
+  m_rates.resize(m_plan.size());
 }
 
 void RowParser::letSizesDiffer(const std::set<std::string>& variables) {
@@ -33,7 +35,10 @@ void RowParser::letAllSizesDiffer() {
 }
 
 void RowParser::prepareWith(const std::vector<Json>& prepare) {
-  for (std::size_t v = 0; v < m_plan.size(); ++v) m_steps[v] = stepsBeforePacking(m_header.variables[v].name, prepare);
+  for (std::size_t v = 0; v < m_plan.size(); ++v) {
+    m_steps[v] = stepsBeforePacking(m_header.variables[v].name, prepare);
+    m_rates[v] = rateBeforePacking(m_header.variables[v].name, prepare);
+  }
 }
 
 bool RowParser::hasFiles() const {

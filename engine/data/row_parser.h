@@ -85,7 +85,7 @@ struct RowChunk {
   };
   std::vector<Column> columns;  // by variable
   std::vector<FileFacts> files;
-  std::map<std::size_t, std::set<int>> rates;         // sounds: samples a second that were met, by variable
+  std::map<std::size_t, std::vector<int>> rates;      // sounds: samples a second by row, by variable; 0 = not known
   std::vector<std::int64_t> lines;                    // where each row begins
   std::vector<bool> bad;                              // rows with an error; their numbers are zero
   std::vector<std::uint64_t> inputHashes, rowHashes;  // left to RowConsumer::prepare
@@ -117,7 +117,8 @@ class RowParser {
   Schema schema() const;
   bool hasFiles() const;
   bool decodeFiles = true;  // false: files are only looked for
-  // Before settle(): variables whose images differ in size, and what is done to each image before it is stored.
+  // Before settle(): variables whose images differ in size, and what is done to each image and sound before it is
+  // stored.
   void letSizesDiffer(const std::set<std::string>& variables);
   void letAllSizesDiffer();
   void prepareWith(const std::vector<Json>& prepare);
@@ -134,6 +135,7 @@ class RowParser {
   std::filesystem::path m_folder;
   std::vector<VariablePlan> m_plan;
   std::vector<std::vector<std::shared_ptr<const PictureStep>>> m_steps;  // by variable
+  std::vector<int> m_rates;                                              // that sounds are brought to; 0 = their own
 };
 
 }  // namespace loom

@@ -89,15 +89,6 @@ TensorId logOf(const LowerArguments& arguments, TensorId p) {
                       parts::binary(arguments, "maximum", p, parts::number(arguments, p, kLeastProbability)));
 }
 
-TensorId logSoftmaxOf(const LowerArguments& arguments, TensorId x) {
-  const std::vector<std::int64_t> last{static_cast<std::int64_t>(parts::sampleShape(arguments).rank()) - 1};
-  const TensorId largest =
-      arguments.builder.add("stop_gradient", {parts::reduced(arguments, "maximum", x, last, true)});
-  const TensorId rest = parts::binary(arguments, "subtract", x, largest);
-  const TensorId sum = parts::reduced(arguments, "sum", parts::unary(arguments, "exp", rest), last, true);
-  return parts::binary(arguments, "subtract", rest, parts::unary(arguments, "log", sum));
-}
-
 // How many distributions there are: all but the last axis, the batch among them.
 std::int64_t distributions(const LowerArguments& arguments) {
   const Shape& shape = arguments.builder.shape(arguments.inputs[0]);
@@ -168,7 +159,8 @@ Entry categoricalEntry() {
       "CategoricalCrossEntropy", {"SparseCategoricalCrossentropy"},
       "Cross entropy of probabilities, after a Softmax of its own.",
       "loss = −log p[label], the mean over all labels; p is kept above 10⁻⁷. The input is probabilities, as in Sony "
-      "NNC and Keras; from logits SoftmaxCrossEntropy is exact and faster.");
+      "NNC and Keras; from logits SoftmaxCrossEntropy is exact and faster.",
+      {classWeightsField("One weight for each class, in their order, against classes that are rare.")});
   entry.inputs = {parts::valuesIn("A probability for each class: K, or T×K for a sequence."),
                   targetPort(PortType::labels, "The right class, from 0; T labels for a sequence.")};
   return entry;
@@ -176,15 +168,16 @@ Entry categoricalEntry() {
 
 std::vector<Shape> categoricalShapes(const ShapeArguments& arguments) {
   needClassTarget(arguments);
+  needClassWeights(arguments, arguments.inputs[0][-1]);
   return {Shape{}};
 }
 
 std::vector<TensorId> lowerCategorical(const LowerArguments& a) {
   const TensorId x = a.inputs[0];
-  const Shape shape = a.builder.shape(x);
-  TensorId chosen = a.builder.add("one_hot", {a.inputs[1]}, {{"classes", shape[-1]}});
-  chosen = parts::reshaped(a, chosen, shape.withoutFirst());
-  return finishLoss(a, sumOver(a, parts::binary(a, "multiply", logOf(a, x), chosen), distributions(a), -1));
+  const TensorId right = oneHotLike(a, x, a.inputs[1]);
+  TensorId each = parts::binary(a, "multiply", logOf(a, x), right);
+  if (!a.values.reals("class_weights").empty()) each = parts::binary(a, "multiply", each, weightsOfLabels(a, right));
+  return finishLoss(a, sumOver(a, each, distributions(a), -1));
 }
 
 }  // namespace further_losses

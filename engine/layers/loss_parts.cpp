@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
+#include "engine/ops/resample.h"
 
 namespace loom {
 
@@ -19,6 +22,51 @@ Field lossWeightField() {
           .defaultValue = 1.0,
           .hard = Range{-1e6, 1e6},
           .comfortable = Range{0, 1000}};
+}
+
+Field classWeightsField(std::string help) {
+  return {.key = "class_weights",
+          .label = "Class weights",
+          .help = std::move(help) +
+                  " Each sample's loss is multiplied by its class's weight before the mean is taken (over the number "
+                  "of samples, as in Keras and scikit-learn; PyTorch divides by the sum of the weights instead). "
+                  "Empty: all count alike, or what the setting Weigh classes measures.",
+          .type = FieldType::reals,
+          .defaultValue = Json::array(),
+          .hard = Range{0, 1e6},
+          .comfortable = Range{0, 1000}};
+}
+
+void needClassWeights(const ShapeArguments& arguments, std::int64_t classes) {
+  const std::size_t given = arguments.values.reals("class_weights").size();
+  if (given != 0 && static_cast<std::int64_t>(given) != classes)
+    throw LayerError(fmt::format("'class_weights' has {} numbers, but there are {} classes", given, classes),
+                     "class_weights");
+}
+
+TensorId oneHotLike(const LowerArguments& arguments, TensorId scores, TensorId labels) {
+  const Shape shape = arguments.builder.shape(scores);
+  const TensorId chosen = arguments.builder.add("one_hot", {labels}, {{"classes", shape[-1]}});
+  return parts::reshaped(arguments, chosen, shape.withoutFirst());
+}
+
+TensorId logSoftmaxOf(const LowerArguments& arguments, TensorId x) {
+  const std::vector<std::int64_t> last{static_cast<std::int64_t>(parts::sampleShape(arguments).rank()) - 1};
+  const TensorId largest =
+      arguments.builder.add("stop_gradient", {parts::reduced(arguments, "maximum", x, last, true)});
+  const TensorId rest = parts::binary(arguments, "subtract", x, largest);
+  const TensorId sum = parts::reduced(arguments, "sum", parts::unary(arguments, "exp", rest), last, true);
+  return parts::binary(arguments, "subtract", rest, parts::unary(arguments, "log", sum));
+}
+
+TensorId weightsOfLabels(const LowerArguments& arguments, TensorId oneHot) {
+  const Shape shape = arguments.builder.shape(oneHot);
+  AxisMap sum;
+  std::vector<std::int64_t> places(static_cast<std::size_t>(shape[-1]));
+  std::iota(places.begin(), places.end(), 0);
+  sum.addRow(places);
+  sum.weights = arguments.values.reals("class_weights");
+  return arguments.builder.add("resample", {oneHot}, attributesOf(sum, shape.rank() - 1));
 }
 
 void needEqualTarget(const ShapeArguments& arguments) {

@@ -3,6 +3,7 @@
 #include "engine/layers/entry_parts.h"
 #include "engine/layers/layer_error.h"
 #include "engine/layers/loss_parts.h"
+#include "engine/ops/classification.h"
 
 namespace loom {
 namespace softmax_cross_entropy_layer {
@@ -49,6 +50,7 @@ Entry entry() {
                    .defaultValue = 1.0,
                    .hard = Range{1e-6, 1e6},
                    .comfortable = Range{0.01, 100}},
+                  classWeightsField("One weight for each class, in their order, against classes that are rare."),
                   lossWeightField()};
   return entry;
 }
@@ -59,16 +61,33 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
     throw LayerError(
         "the input has 1 score, but at least 2 classes are wanted; for yes and no in one number use BinaryCrossEntropy",
         "");
+  needClassWeights(arguments, arguments.inputs[0][-1]);
   return {Shape{}};
+}
+
+// The mean over the labels of w · Σ over k of q[k] · −log p[k], with the weight w of the label's class.
+TensorId weighed(const LowerArguments& arguments, TensorId scores, const Attributes& attributes) {
+  const std::int64_t classes = arguments.builder.shape(scores)[-1];
+  const ops::Smoothing q = ops::smoothingOf(attributes, classes);
+  const TensorId right = oneHotLike(arguments, scores, arguments.inputs[1]);
+  const TensorId wanted = q.other == 0 ? right : parts::scaled(arguments, right, q.label - q.other, q.other);
+  const TensorId each = parts::binary(arguments, "multiply", logSoftmaxOf(arguments, scores), wanted);
+  const TensorId counted = parts::binary(arguments, "multiply", each, weightsOfLabels(arguments, right));
+  const double labels = static_cast<double>(arguments.builder.shape(scores).elements() / classes);
+  return parts::scaled(arguments, arguments.builder.add("reduce", {counted}, {{"function", std::string("sum")}}),
+                       -1 / labels);
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {
   TensorId scores = arguments.inputs[0];
   if (const double scale = arguments.values.real("scale"); scale != 1)
     scores = arguments.builder.add("scale", {scores}, {{"factor", scale}, {"offset", 0.0}});
-  return finishLoss(arguments, arguments.builder.add("softmax_cross_entropy", {scores, arguments.inputs[1]},
-                                                     {{"smoothing", arguments.values.real("smoothing")},
-                                                      {"definition", arguments.values.text("definition")}}));
+  const Attributes attributes{{"smoothing", arguments.values.real("smoothing")},
+                              {"definition", arguments.values.text("definition")}};
+  if (!arguments.values.reals("class_weights").empty())
+    return finishLoss(arguments, weighed(arguments, scores, attributes));
+  return finishLoss(arguments,
+                    arguments.builder.add("softmax_cross_entropy", {scores, arguments.inputs[1]}, attributes));
 }
 
 }  // namespace softmax_cross_entropy_layer

@@ -10,6 +10,7 @@
 #include "engine/data/import.h"
 #include "engine/data/stats.h"
 #include "engine/loom/verbs.h"
+#include "engine/network/class_losses.h"
 #include "engine/network/dataset_rows.h"
 #include "engine/network/project_arguments.h"
 #include "engine/run/console.h"
@@ -115,8 +116,12 @@ int checkProjectData(const DataArguments& given, const std::atomic<bool>& stop) 
     return count(facts.rows, 0);
   };
   const TableFacts facts = analyseTable(data.csv, options);
-  FindingsContext context{
-      .prepare = data.prepare, .targets = {}, .hasValidation = !data.loaded.project.training.validation.empty()};
+  const Project& project = data.loaded.project;
+  FindingsContext context{.prepare = data.prepare,
+                          .targets = {},
+                          .hasValidation = !project.training.validation.empty(),
+                          .settings = project.training.settings,
+                          .learnsClasses = project.networks.empty() || hasClassLoss(project)};
   if (const std::string target = Values(datasetEntry(), data.spec->extra).text("target"); !target.empty())
     context.targets.push_back(target);
   const std::vector<TableFinding> findings = tableFindings(facts, context);
@@ -125,7 +130,7 @@ int checkProjectData(const DataArguments& given, const std::atomic<bool>& stop) 
     for (const TableFinding& finding : findings) {
       Json remedies = Json::array();
       for (const TableRemedy& remedy : finding.remedies)
-        remedies.push_back({{"label", remedy.label}, {"steps", remedy.steps}});
+        remedies.push_back({{"label", remedy.label}, {"steps", remedy.steps}, {"settings", remedy.settings}});
       json["findings"].push_back({{"kind", toString(finding.kind)},
                                   {"severity", toString(finding.severity)},
                                   {"columns", finding.columns},
@@ -139,7 +144,10 @@ int checkProjectData(const DataArguments& given, const std::atomic<bool>& stop) 
     for (const TableFinding& finding : findings) {
       std::string line = fmt::format("{:<8} {}. {}", toString(finding.severity), finding.title, finding.detail);
       for (const TableRemedy& remedy : finding.remedies)
-        if (!remedy.steps.empty()) line += fmt::format("\n         {}: {}", remedy.label, Json(remedy.steps).dump());
+        if (!remedy.steps.empty())
+          line += fmt::format("\n         {}: {}", remedy.label, Json(remedy.steps).dump());
+        else if (remedy.settings.is_object())
+          line += fmt::format("\n         {}: training {}", remedy.label, remedy.settings.dump());
       console.line(line);
     }
   }

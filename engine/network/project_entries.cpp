@@ -101,6 +101,17 @@ Entry settings() {
            "Validation keeps its shares.",
        .type = FieldType::text,
        .defaultValue = ""},
+      {.key = "weigh_classes",
+       .label = "Weigh classes",
+       .help =
+           "Gives each loss of classes without class weights of its own those of scikit-learn's \"balanced\", "
+           "n / (k · n of the class), so that rare classes count as much as frequent ones: measured on the training "
+           "set, kept in the run. Training and validation loss both count so. An epoch stays as long as it is, where "
+           "Oversample shows rare rows several times.",
+       .type = FieldType::choice,
+       .defaultValue = "none",
+       .choices = {{"none", "Not", "Every sample counts alike."},
+                   {"balanced", "As rare as they are", "All classes count alike."}}},
       {.key = "drop_last",
        .label = "Drop last",
        .help = "Leaves out the samples at the end of an epoch that fill no whole batch.",

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "engine/data/columns/column_step.h"
+#include "engine/data/prepare_step.h"
+#include "engine/data/sound_rate.h"
 #include "engine/network/start_from_data.h"
 
 namespace loom {
@@ -179,6 +181,12 @@ void preparePictures(std::vector<Json>& prepare, const std::string& variable, co
 }
 
 void prepareSounds(std::vector<Json>& prepare, const std::string& variable, const MediaFacts& media) {
+  if (media.ratesDiffer && rateBeforePacking(variable, prepare) == 0) {
+    const auto first =
+        std::find_if(prepare.begin(), prepare.end(), [](const Json& step) { return sampleStep(step) != nullptr; });
+    const Json step = {{"step", "Resample"}, {"rate", media.rate}, {"variable", Json::array({variable})}};
+    prepare.insert(first, step);
+  }
   if (media.smallest[0] == media.largest[0] && media.largest[0] <= kLongestClip) return;
   const std::int64_t length = std::min(media.typical[0], kLongestClip);
   if (media.smallest[0] < length) addSampleStep(prepare, variable, {{"step", "Pad"}, {"to", {length}}});

@@ -12,6 +12,7 @@
 #include "engine/training/feed.h"
 #include "engine/training/figures.h"
 #include "engine/training/files_to_predict.h"
+#include "engine/training/holes_to_predict.h"
 #include "engine/training/image_input.h"
 #include "engine/training/prediction_csv.h"
 #include "engine/training/trained_network.h"
@@ -172,7 +173,13 @@ OpenedDataset TrainedNetwork::openToPredict(const FilesToPredict& files, const N
     if (m_options.progress) m_options.progress("to predict", progress);
     return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
   };
-  opened.data = openDataset(opened.csv, open);
+  try {
+    opened.data = openDataset(opened.csv, open);
+  } catch (const Error& error) {
+    const std::string holes = error.code() == ErrorCode::badData ? holesText(opened.csv, open) : std::string();
+    if (!holes.empty()) throwError(ErrorCode::badData, "{}: {}", files.name(), holes);
+    throw;
+  }
   return opened;
 }
 

@@ -35,6 +35,7 @@ CompileOptions compileOptionsOf(const TrainSettings& settings, Trace* trace) {
 TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, EventWriter* events, std::int64_t& step)
     : m_backend(backend),
       m_options(std::move(options)),
+      m_weighed(m_options.project),
       m_events(events),
       m_step(step),
       m_settings(readSettings(m_options.project.training.settings)),
@@ -107,6 +108,7 @@ void TrainingSession::openData() {
     for (const UpdateSpec& update : training.updates) m_data.open(update.dataset);
     if (!training.validation.empty() && m_settings.validateEvery > 0)
       m_data.open(training.validation, training.updates.front().dataset);
+    if (m_settings.weighClasses) weighClasses();
     for (const UpdateSpec& update : training.updates)
       if (const Network* network = m_flat.find(update.network)) checkLabels(*network, m_data.open(update.dataset));
     facts = this->facts();
@@ -115,6 +117,24 @@ void TrainingSession::openData() {
     failure = error;
   }
   agree(m_parallel.communicator, facts, failure);
+}
+
+// Before any network is made flat. What is validated has the weights of what is trained, as far as it has its losses.
+void TrainingSession::weighClasses() {
+  const TrainingSpec& training = m_options.project.training;
+  int weighed = 0;
+  for (const UpdateSpec& update : training.updates) {
+    const ClassWeights weights =
+        measureClassWeights(m_options.project, update.network, *m_data.open(update.dataset).data);
+    weighed += weighLosses(m_weighed, update.network, weights);
+    if (training.validationNetwork != update.network) weighLosses(m_weighed, training.validationNetwork, weights);
+    m_classWeights[update.dataset].insert(weights.begin(), weights.end());
+  }
+  if (weighed == 0)
+    throwError(ErrorCode::badProject,
+               "training.weigh_classes: no loss of '{}' compares with classes of the data; a SoftmaxCrossEntropy, "
+               "CategoricalCrossEntropy or BinaryCrossEntropy of one value does, outside of units. Set it back to none",
+               training.updates.front().network);
 }
 
 // Data that were changed where they lie may be meant; data from elsewhere that are others are a mistake.
@@ -181,6 +201,7 @@ void TrainingSession::makeUpdates() {
                                                    .stepsPerEpoch = m_primary->stepsPerEpoch(),
                                                    .beforeDiagnosis = [this] { saveBestBeforeDivergence(); }}));
   }
+  m_units = unitMetrics(m_updates.front()->network(), m_data.open(training.updates.front().dataset));
   checkStages();
   if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
     m_mostUnderWay = 1;
@@ -195,6 +216,7 @@ void TrainingSession::makeEvaluation() {
   if (!network)
     throwError(ErrorCode::badProject, "training: the network '{}' that is to be validated is not in the project", name);
   const OpenedDataset& opened = m_data.open(training.validation, training.updates.front().dataset);
+  m_validationUnits = unitMetrics(*network, opened);
   m_evaluation = std::make_unique<Evaluation>(
       m_networks, *network,
       std::make_unique<Feed>(opened.data,
@@ -387,11 +409,14 @@ void TrainingSession::describe() {
   std::vector<std::string> hosts;
   for (const std::string& host : m_hosts)
     if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+  Json data = m_data.facts();
+  for (const auto& [dataset, weights] : m_classWeights)
+    if (!weights.empty()) data[dataset]["class_weights"] = weights;
   if (!m_options.resume || m_options.changed || !std::filesystem::exists(m_options.run.runFile()))
     writeRunDescription(m_options.run, {.project = m_options.project,
                                         .projectFile = m_options.projectFile,
                                         .folder = std::filesystem::absolute(m_options.folder),
-                                        .facts = m_data.facts(),
+                                        .facts = std::move(data),
                                         .startedFrom = m_options.startedFrom,
                                         .device = m_backend.name(),
                                         .precision = std::string(toString(m_settings.precision)),

@@ -176,7 +176,7 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
                  {"epoch", step.epoch},
                  {"samples", step.samples},
                  {"loss", numberToJson(measured.loss)},
-                 {"metrics", metricsJson(measured)},
+                 {"metrics", metricsJson(inUnits(measured, m_units))},
                  {"learning_rate", numberToJson(ran ? step.parts.front().rate : 0)},
                  {"gradient_norm", numberToJson(outcome.gradientNorm)},
                  {"ms", milliseconds(now - from)},

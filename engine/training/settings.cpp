@@ -37,6 +37,7 @@ TrainSettings readSettings(const Json& settings) {
                      .clipNorm = optionalReal("clip_norm"),
                      .shuffle = values.boolean("shuffle"),
                      .oversample = values.text("oversample"),
+                     .weighClasses = values.text("weigh_classes") == "balanced",
                      .dropLast = values.boolean("drop_last"),
                      .validateEvery = values.real("validate_every"),
                      .monitor = values.text("monitor"),
@@ -64,6 +65,12 @@ TrainSettings readSettings(const Json& settings) {
     throwError(ErrorCode::badProject,
                "training: {} accumulation passes cannot share a batch of {} samples; at most {} can", read.accumulate,
                read.batch, read.batch);
+  if (read.weighClasses && !read.oversample.empty())
+    throwError(
+        ErrorCode::badProject,
+        "training: rare classes are weighed (weigh_classes) and shown several times (oversample '{}'): one of the "
+        "two is enough; set the other back",
+        read.oversample);
   read.batchStages = batchStages(values);
   if (values.text("evaluated_weights") == "average") read.averageDecay = values.real("average_decay");
   return read;

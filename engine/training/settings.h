@@ -26,7 +26,8 @@ struct TrainSettings {
   std::uint64_t seed = 0;
   std::optional<double> clipNorm;
   bool shuffle = true;
-  std::string oversample;  // a variable of classes; empty: every row once
+  std::string oversample;     // a variable of classes; empty: every row once
+  bool weighClasses = false;  // losses of classes count them alike
   bool dropLast = false;
   double validateEvery = 0;               // epochs; 0 = never
   std::string monitor;                    // what "best" means: "loss" or a metric's node

@@ -1,16 +1,42 @@
 #include "engine/training/trained_network.h"
 
 #include "engine/base/error.h"
+#include "engine/training/class_weights.h"
 #include "engine/training/evaluation.h"
 #include "engine/training/files_to_predict.h"
 #include "engine/training/sample_lens.h"
+#include "engine/training/user_units.h"
 
 namespace loom {
+
+namespace {
+
+Project asTrained(const RunDescription& run) {
+  Project project = run.project;
+  for (const UpdateSpec& update : run.project.training.updates) {
+    const auto facts = run.facts.find(update.dataset);
+    if (facts == run.facts.end() || !facts->contains("class_weights")) continue;
+    ClassWeights weights;
+    try {
+      weights = facts->at("class_weights").get<ClassWeights>();
+    } catch (const Json::exception& fault) {
+      throwError(ErrorCode::badData, "run.json is damaged: its weights of classes are of another type ({})",
+                 fault.what());
+    }
+    weighLosses(project, update.network, weights);
+    const std::string& validated = run.project.training.validationNetwork;
+    if (validated != update.network) weighLosses(project, validated, weights);
+  }
+  return project;
+}
+
+}  // namespace
 
 TrainedNetwork::TrainedNetwork(Backend& backend, TrainedNetworkOptions options)
     : m_options(std::move(options)),
       m_run(m_options.run, m_options.which),
       m_description(m_run.description()),
+      m_project(asTrained(m_description)),
       m_settings(readSettings(m_description.project.training.settings)),
       m_backend(backend),
       m_store(m_settings.seed, backend.makeMemory()),
@@ -59,7 +85,7 @@ Measured TrainedNetwork::evaluate(const std::string& dataset) {
   restore();
   const std::optional<Measured> measured = evaluation.run(m_options.stop);
   if (!measured) throwError(ErrorCode::stopped, "the evaluation was stopped");
-  return *measured;
+  return inUnits(*measured, unitMetrics(network(), opened));
 }
 
 }  // namespace loom

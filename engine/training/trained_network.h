@@ -124,7 +124,8 @@ class TrainedNetwork {
   TrainedNetworkOptions m_options;
   TrainedRun m_run;
   const RunDescription& m_description;
-  FlatNetworks m_flat{m_description.project};
+  Project m_project;  // the run's, in its losses what classes counted
+  FlatNetworks m_flat{m_project};
   TrainSettings m_settings;
   Backend& m_backend;
   ParameterStore m_store;

@@ -104,7 +104,7 @@ void TrainingSession::endEpoch() {
   tell("epoch", {{"step", m_step},
                  {"epoch", m_position.epoch},
                  {"loss", numberToJson(means.loss)},
-                 {"metrics", metricsJson(means)}});
+                 {"metrics", metricsJson(inUnits(means, m_units))}});
   if (!m_evaluation) considerBest(means);
 }
 
@@ -119,7 +119,7 @@ bool TrainingSession::validate() {
   tell("validation", {{"step", m_step},
                       {"epoch", m_position.epoch},
                       {"loss", numberToJson(measured->loss)},
-                      {"metrics", metricsJson(*measured)},
+                      {"metrics", metricsJson(inUnits(*measured, m_validationUnits))},
                       {"samples", measured->samples},
                       {"ms", milliseconds(Clock::now() - begin)}});
   considerBest(*measured);

@@ -9,11 +9,13 @@
 #include "engine/network/flatten.h"
 #include "engine/run/control.h"
 #include "engine/training/checkpoint.h"
+#include "engine/training/class_weights.h"
 #include "engine/training/evaluation.h"
 #include "engine/training/layer_times.h"
 #include "engine/training/project_data.h"
 #include "engine/training/trainer.h"
 #include "engine/training/update_runner.h"
+#include "engine/training/user_units.h"
 
 namespace loom {
 
@@ -34,6 +36,7 @@ class TrainingSession {
   // setting up: session_setup.cpp
   Feed& feedOf(const std::string& dataset, const std::string& trained);
   void openData();
+  void weighClasses();
   void compareData();
   Json facts() const;
   void makeUpdates();
@@ -94,7 +97,9 @@ class TrainingSession {
 
   Backend& m_backend;
   TrainerOptions m_options;
-  FlatNetworks m_flat{m_options.project};
+  std::map<std::string, ClassWeights> m_classWeights;  // by dataset
+  Project m_weighed;                                   // that of the options, in its losses what classes count
+  FlatNetworks m_flat{m_weighed};
   EventWriter* m_events;
   std::int64_t& m_step;
   TrainSettings m_settings;
@@ -138,7 +143,8 @@ class TrainingSession {
     std::optional<Json> layers;  // LayerTimes, once in an attempt
   };
   std::deque<StepBegun> m_underWay;
-  std::size_t m_mostUnderWay = 0;  // 1 where a machine of its own computes while figures are read
+  std::vector<UnitMetric> m_units, m_validationUnits;  // of the first update's network, of what is validated
+  std::size_t m_mostUnderWay = 0;                      // 1 where a machine of its own computes while figures are read
   Clock::time_point m_lastTold;
 
   Position m_position;  // behind all steps that were begun; datasets and updates are filled in by position()

@@ -14,6 +14,7 @@
 #include "app/setting_list.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
+#include "engine/network/project_settings.h"
 #include "engine/optimizers/optimizer.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"

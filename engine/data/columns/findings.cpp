@@ -265,14 +265,14 @@ class Doctor {
   void tellDate(const ColumnFacts& column) {
     const std::string& name = column.name;
     if (m_prepared.has("DateParts", name)) return;
-    Json parts = Json::array({"year", "day_of_year", "weekday"});
-    if (column.dateHasTime) parts.push_back("hour");
+    const Json parts = datePartsOf(column);
+    const std::string year = parts[0] == "year" ? "the year, " : "";
     TableFinding finding{
         .kind = FindingKind::date,
         .severity = FaultSeverity::error,
         .columns = {name},
         .title = name + " is a date",
-        .detail = "A network takes numbers: the year, and the day of the year and of the week on a circle.",
+        .detail = fmt::format("A network takes numbers: {}the day of the year and of the week on a circle.", year),
         .places = {},
         .remedies = {}};
     const auto remedy = [&](const char* label, const char* order) {
@@ -282,9 +282,9 @@ class Doctor {
     };
     if (column.orders.doubtful()) {
       finding.title = name + ": does the day or the month stand first?";
-      finding.detail =
-          "Every date of the column can be read in both ways; the year, the day of the year and the weekday become "
-          "numbers.";
+      finding.detail = fmt::format(
+          "Every date of the column can be read in both ways; {}the day of the year and the weekday become numbers.",
+          year);
       remedy("The day", "dmy");
       remedy("The month", "mdy");
     } else {
@@ -294,21 +294,39 @@ class Doctor {
     add(std::move(finding));
   }
 
+  // Whoever never says a rare class is right nearly always: it is to count more, or to be shown more often.
   void tellRareClasses(const ColumnFacts& column) {
-    if (column.words.empty() || column.words.back().rows >= 5) return;
+    constexpr std::int64_t kFew = 5, kUnlike = 10;
+    if (column.words.empty()) return;
+    const ClassCount &most = column.words.front(), &fewest = column.words.back();
+    const bool unlike =
+        m_context.learnsClasses && !balancesClasses(m_context.settings) && most.rows >= kUnlike * fewest.rows;
+    if (fewest.rows >= kFew && !unlike) return;
     std::string rare;
-    std::size_t count = 0;
+    std::int64_t count = 0;
     for (const ClassCount& word : column.words)
-      if (word.rows < 5 && ++count <= 5)
+      if (word.rows < (unlike ? most.rows / kUnlike + 1 : kFew) && ++count <= 5)
         rare += fmt::format("{}{} ({})", rare.empty() ? "" : ", ", word.word, word.rows);
-    add({.kind = FindingKind::rareClass,
-         .severity = FaultSeverity::warning,
-         .columns = {column.name},
-         .title =
-             fmt::format("{}: {} rare", column.name, count == 1 ? "1 class is" : fmt::format("{} classes are", count)),
-         .detail = rare + (count > 5 ? " …" : "") + ": with fewer than five rows a class can hardly be learnt.",
-         .places = {},
-         .remedies = {{.label = "Keep", .steps = {}}}});
+    TableFinding finding{
+        .kind = FindingKind::rareClass,
+        .severity = FaultSeverity::warning,
+        .columns = {column.name},
+        .title =
+            fmt::format("{}: {} rare", column.name, count == 1 ? "1 class is" : fmt::format("{} classes are", count)),
+        .detail =
+            rare + (count > 5 ? " …" : "") +
+            (unlike ? fmt::format(": {} stands in {} rows. A network that never says the rare ones is right in most.",
+                                  most.word, most.rows)
+                    : std::string(": with fewer than five rows a class can hardly be learnt.")),
+        .places = {},
+        .remedies = {}};
+    // Weights first: an epoch stays as long as it is, and no row is seen so often that it is learnt by heart.
+    if (unlike)
+      finding.remedies = {
+          {.label = "Weigh classes", .steps = {}, .settings = {{"weigh_classes", "balanced"}, {"oversample", ""}}},
+          {.label = "Oversample", .steps = {}, .settings = {{"weigh_classes", "none"}, {"oversample", column.name}}}};
+    finding.remedies.push_back({.label = "Keep", .steps = {}});
+    add(std::move(finding));
   }
 
   std::vector<const ColumnFacts*> features() const {
@@ -397,6 +415,13 @@ class Doctor {
 };
 
 }  // namespace
+
+bool balancesClasses(const Json& settings) {
+  if (!settings.is_object()) return false;
+  const auto weighed = settings.find("weigh_classes"), shown = settings.find("oversample");
+  return (weighed != settings.end() && *weighed == "balanced") ||
+         (shown != settings.end() && shown->is_string() && !shown->empty() && *shown != "");
+}
 
 std::string_view toString(FindingKind kind) {
   constexpr std::string_view names[] = {

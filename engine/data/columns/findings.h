@@ -11,6 +11,7 @@ namespace loom {
 struct TableRemedy {
   std::string label;        // "Fill with median"
   std::vector<Json> steps;  // to add; empty: nothing is added (the finding is accepted, or `split`)
+  Json settings = {};       // of `training`, in place of steps: what is to be set
   bool split = false;       // opens the split instead
 };
 
@@ -25,7 +26,7 @@ enum class FindingKind {
   constant,      // one value everywhere
   emptyColumn,
   missingTarget,  // rows without what is to be predicted
-  rareClass,      // classes with hardly a row
+  rareClass,      // classes with hardly a row, or with far fewer than others
   blurred,        // numbers that float32 does not tell apart
   noValidation,
   header,  // of the header or the file (TableFacts::told)
@@ -46,7 +47,12 @@ struct FindingsContext {
   std::vector<Json> prepare;         // of the dataset, as it stands in the project
   std::vector<std::string> targets;  // columns that are to be predicted; empty: the suggested one
   bool hasValidation = true;
+  Json settings = Json::object();  // of `training`
+  bool learnsClasses = true;       // a loss of classes is drawn, or nothing yet
 };
+
+// Whether the settings of a training have a remedy for rare classes.
+bool balancesClasses(const Json& settings);
 
 // Errors first, then warnings, then infos; within each in the order of the file.
 std::vector<TableFinding> tableFindings(const TableFacts& facts, const FindingsContext& context = {});

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/data/decode.h"
+#include "engine/data/sound_rate.h"
 
 namespace loom {
 namespace {
@@ -40,6 +41,18 @@ void take(const std::vector<Shape>& shapes, MediaFacts& facts) {
   facts.typical = Shape(typical);
 }
 
+// Sounds as long as they are at the rate of most.
+void toOneRate(std::vector<Shape>& shapes, const std::vector<int>& rates, MediaFacts& facts) {
+  std::map<int, std::size_t> count;
+  for (const int rate : rates) ++count[rate];
+  std::size_t most = 0;
+  for (const auto& [rate, files] : count)
+    if (rate > 0 && files > most) most = files, facts.rate = rate;
+  facts.ratesDiffer = count.size() > 1 && facts.rate > 0;
+  for (std::size_t i = 0; i < shapes.size() && facts.ratesDiffer; ++i)
+    if (rates[i] > 0) shapes[i][0] = framesAtRate(shapes[i][0], rates[i], facts.rate);
+}
+
 }  // namespace
 
 std::map<std::string, MediaFacts> lookAtMedia(const std::filesystem::path& csv, const TableFacts& facts,
@@ -55,6 +68,7 @@ std::map<std::string, MediaFacts> lookAtMedia(const std::filesystem::path& csv, 
       continue;
     MediaFacts media;
     std::vector<Shape> shapes;
+    std::vector<int> rates;
     const std::size_t step = std::max<std::size_t>(1, sample.cells.size() / kMediaLookedAt);
     for (std::size_t row = 0; row < sample.cells.size(); row += step) {
       if (stop && stop()) throwError(ErrorCode::stopped, "stopped while {} was looked at", csv.filename().string());
@@ -70,8 +84,10 @@ std::map<std::string, MediaFacts> lookAtMedia(const std::filesystem::path& csv, 
       media.kind = decoded.kind;
       media.type = decoded.type;
       shapes.push_back(decoded.shape);
+      rates.push_back(decoded.rate);
     }
     if (shapes.empty()) continue;
+    toOneRate(shapes, rates, media);
     take(shapes, media);
     found[column.name] = std::move(media);
   }

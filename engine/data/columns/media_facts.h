@@ -15,6 +15,8 @@ struct MediaFacts {
   Shape typical;            // by axis the middle one of those looked at
   Shape smallest, largest;  // by axis
   DataType type = DataType::u8;
+  int rate = 0;  // of sounds: samples a second, of most of them; the shapes are at this rate
+  bool ratesDiffer = false;
   bool differ() const { return smallest != largest; }
 };
 

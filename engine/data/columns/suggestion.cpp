@@ -1,6 +1,8 @@
 #include "engine/data/columns/suggestion.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/data/columns/column_step.h"
@@ -87,6 +89,17 @@ std::string_view toString(TargetKind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+Json datePartsOf(const ColumnFacts& date) {
+  const auto yearOf = [](double seconds) {
+    const std::chrono::sys_days day{std::chrono::days(static_cast<std::int64_t>(std::floor(seconds / 86400)))};
+    return static_cast<int>(std::chrono::year_month_day(day).year());
+  };
+  Json parts = Json::array({"day_of_year", "weekday"});
+  if (yearOf(date.low) != yearOf(date.high)) parts.insert(parts.begin(), "year");
+  if (date.dateHasTime) parts.push_back("hour");
+  return parts;
+}
+
 TableSuggestion suggestTable(const TableFacts& facts, const std::string& target, std::optional<TargetKind> as) {
   TableSuggestion suggestion;
   suggestion.targets = targetsOf(facts);
@@ -104,7 +117,8 @@ TableSuggestion suggestTable(const TableFacts& facts, const std::string& target,
     suggestion.target.why = fmt::format("{} different numbers", predicted->distinct);
   }
   suggestion.output = predicted->name;
-  std::vector<std::string> left, filled, words, wordsFilled, dates, timed, scaled, joined;
+  std::vector<std::string> left, filled, words, wordsFilled, scaled, joined;
+  std::vector<const ColumnFacts*> dates;
   for (const ColumnFacts& column : facts.columns) {
     if (isIgnored(column) || &column == predicted) continue;
     if (column.type == ColumnType::empty) {
@@ -127,8 +141,7 @@ TableSuggestion suggestTable(const TableFacts& facts, const std::string& target,
         words.push_back(column.name);
         if (column.missing > 0) wordsFilled.push_back(column.name);
       } else if (column.type == ColumnType::date) {
-        dates.push_back(column.name);
-        if (column.dateHasTime) timed.push_back(column.name);
+        dates.push_back(&column);
         scaled.push_back(column.name);
         if (column.missing > 0) filled.push_back(column.name);
       } else {
@@ -151,11 +164,8 @@ TableSuggestion suggestTable(const TableFacts& facts, const std::string& target,
   if (!left.empty()) steps.push_back(step("LeaveOut", left));
   if (!wordsFilled.empty()) steps.push_back(step("Fill", wordsFilled, {{"with", "most_frequent"}}));
   if (!words.empty()) steps.push_back(step("Encode", words, {{"form", "one_hot"}, {"unknown", "own"}}));
-  for (const std::string& name : dates) {
-    Json parts = Json::array({"year", "day_of_year", "weekday"});
-    if (std::find(timed.begin(), timed.end(), name) != timed.end()) parts.push_back("hour");
-    steps.push_back(step("DateParts", Json::array({name}), {{"parts", parts}}));
-  }
+  for (const ColumnFacts* date : dates)
+    steps.push_back(step("DateParts", Json::array({date->name}), {{"parts", datePartsOf(*date)}}));
   if (!filled.empty()) steps.push_back(step("Fill", filled));
   if (!scaled.empty()) steps.push_back(step("Standardise", scaled));
   const bool wordTarget = predicted->type == ColumnType::classes && predicted->histogram.empty();

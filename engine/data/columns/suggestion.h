@@ -38,6 +38,10 @@ inline constexpr std::int64_t kMostWordColumns = 300;
 bool canBeTarget(const ColumnFacts& column);
 TargetChoice targetChoice(const ColumnFacts& column);
 
+// The parts of a date that a network can learn from: the year where there are several (one alone is a constant, which
+// the training part could say nothing of), the day of the year, the weekday, the hour where there is one.
+Json datePartsOf(const ColumnFacts& date);
+
 // `target` empty: the likeliest. `as`: how whole numbers of few values are meant, which can be both; empty: as classes.
 // Rows without a target are skipped, holes filled, words encoded, dates parted, numbers (a number target too)
 // standardised, and all joined into `input`. Throws Error(badArgument) where the table has no such column.

@@ -20,6 +20,19 @@ std::string TargetMeaning::className(std::int64_t index) const {
   return std::to_string(index);
 }
 
+std::string variableOf(const std::vector<Json>& prepare, const std::string& column) {
+  // A step that names it makes it known where there is no file.
+  std::vector<Json> steps = columnStepsOf(prepare);
+  const ColumnPlan plan({column}, {}, steps, {.anyColumn = true});
+  std::string variable;
+  for (const ColumnTable::Slot& slot : plan.slots()) {
+    if (slot.origin != column) continue;
+    if (!variable.empty()) return {};
+    variable = slot.name.substr(0, slot.name.find("__"));
+  }
+  return variable;
+}
+
 std::vector<TargetMeaning> meaningOf(const std::vector<Json>& prepare, const std::string& target) {
   std::vector<TargetMeaning> meanings;
   const ColumnPlan plan({}, {}, columnStepsOf(prepare), {.anyColumn = true});

@@ -26,4 +26,8 @@ struct TargetMeaning {
 // number of a vector.
 std::vector<TargetMeaning> meaningOf(const std::vector<Json>& prepare, const std::string& target);
 
+// Of which variable of the dataset a column of the file is behind the steps on columns. Empty where it is left out or
+// has become several.
+std::string variableOf(const std::vector<Json>& prepare, const std::string& column);
+
 }  // namespace loom

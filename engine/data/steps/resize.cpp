@@ -64,7 +64,7 @@ const PrepareStep& defineResizeStep() {
                 .label = "Resize",
                 .category = "shape",
                 .icon = "scale",
-                .aliases = {"Scale to size", "Resample"},
+                .aliases = {"Scale to size"},
                 .summary = "Brings every picture to one size",
                 .help = "Bilinear and antialiased, to the pixel as Pillow and torchvision do it. At the beginning of "
                         "the preparation pictures are stored in the new size, which takes no time while training.",

@@ -133,5 +133,21 @@ TEST(Balance, ShowsRareClassesAsOftenAsTheLargest) {
   EXPECT_THAT(messageOf([&] { balanceClasses(whole, "x", 1); }), testing::HasSubstr("no column 'x' of classes"));
 }
 
+// sklearn 1.5: compute_class_weight("balanced", classes=[0, 2, 3], y=...) of ten 0, four 2 and three 3.
+TEST(Balance, WeighsClassesAsScikitLearnDoes) {
+  ScratchFolder folder;
+  std::string csv = "x,z,y\n";
+  for (int i = 0; i < 17; ++i) csv += fmt::format("{},{},{}\n", i, i * 0.5, i < 10 ? 0 : i < 14 ? 2 : 3);
+  const auto data = openDataset(folder.write("t.csv", csv));
+  const std::vector<double> weights = classWeights(*data, "y");
+  ASSERT_EQ(weights.size(), 4u);
+  EXPECT_NEAR(weights[0], 0.5666666666666667, 1e-15);
+  EXPECT_EQ(weights[1], 1);  // it does not occur
+  EXPECT_NEAR(weights[2], 1.4166666666666667, 1e-15);
+  EXPECT_NEAR(weights[3], 1.8888888888888888, 1e-15);
+  EXPECT_TRUE(classWeights(*data, "z").empty());  // no classes
+  EXPECT_TRUE(classWeights(*data, "no such").empty());
+}
+
 }  // namespace
 }  // namespace loom

@@ -128,6 +128,55 @@ TEST_F(Tables, WhatCannotBeGuessedIsAsked) {
   EXPECT_THAT(find(findings, FindingKind::missingTarget)->detail, HasSubstr("y shall be predicted: 10.0 % of 40 rows"));
 }
 
+// The year of dates that all lie in one is a constant: it is neither offered nor fed, and no run warns of it.
+TEST_F(Tables, OneYearIsNoPart) {
+  const auto partsOf = [&](const char* last) {
+    std::string text = "d,v,y\n";
+    for (int i = 0; i < 40; ++i)
+      text += fmt::format("{},{},{}\n", i == 39 ? last : fmt::format("2024-{:02}-{:02}", 1 + i % 12, 1 + i % 28), i % 7,
+                          i * 0.5);
+    const auto csv = folder.write("d.csv", text);
+    const TableFacts facts = analyseTable(csv);
+    const auto findings = tableFindings(facts);
+    const Json offered = find(findings, FindingKind::date)->remedies[0].steps[0]["parts"];
+    const TableSuggestion suggestion = suggestTable(facts);
+    OpenOptions options;
+    options.prepare = suggestion.steps;
+    int warned = 0;
+    options.warn = [&](const std::string&) { ++warned; };
+    EXPECT_EQ(openDataset(csv, options)->schema().find("x")->shape, Shape{suggestion.inputs});
+    EXPECT_EQ(warned, 0);
+    for (const Json& step : suggestion.steps)
+      if (step["step"] == "DateParts") EXPECT_EQ(step["parts"], offered);
+    return offered;
+  };
+  EXPECT_EQ(partsOf("2024-12-31"), Json({"day_of_year", "weekday"}));
+  EXPECT_EQ(partsOf("2025-01-01"), Json({"year", "day_of_year", "weekday"}));
+}
+
+TEST_F(Tables, RareClassesAreToldWithWeightsFirst) {
+  std::string text = "x,kind\n";
+  for (int i = 0; i < 200; ++i) text += fmt::format("{},{}\n", i * 0.5, i % 20 ? "fine" : "fraud");
+  const TableFacts facts = analyseTable(folder.write("t.csv", text));
+  const auto findings = tableFindings(facts);
+  const TableFinding* const rare = find(findings, FindingKind::rareClass);
+  ASSERT_NE(rare, nullptr);
+  EXPECT_EQ(rare->title, "kind: 1 class is rare");
+  ASSERT_EQ(rare->remedies.size(), 3u);
+  EXPECT_EQ(rare->remedies[0].label, "Weigh classes");
+  EXPECT_EQ(rare->remedies[0].settings["weigh_classes"], "balanced");
+  EXPECT_EQ(rare->remedies[1].settings["oversample"], "kind");
+  const auto told = [&](FindingsContext context) {
+    context.targets = {"kind"};
+    const auto all = tableFindings(facts, context);
+    return find(all, FindingKind::rareClass) != nullptr;
+  };
+  EXPECT_TRUE(told({}));
+  EXPECT_FALSE(told({.settings = {{"weigh_classes", "balanced"}}}));
+  EXPECT_FALSE(told({.settings = {{"oversample", "kind"}}}));
+  EXPECT_FALSE(told({.learnsClasses = false}));
+}
+
 TEST_F(Tables, TheSuggestionTrains) {
   const auto csv = pumps();
   const TableFacts facts = analyseTable(csv);
@@ -160,7 +209,7 @@ TEST_F(Tables, BeforeAndAfterAreShownOfTheSample) {
   EXPECT_NEAR(flow[0]->mean, 0, 1e-9);
   EXPECT_NEAR(flow[0]->deviation, 1, 1e-9);
   EXPECT_EQ(preview.of("town").size(), 3u);
-  EXPECT_EQ(preview.of("when").size(), 7u);
+  EXPECT_EQ(preview.of("when").size(), 6u);
   const TablePreview wrong =
       previewTable(*facts.sample, facts.format, {{{"step", "Standardise"}, {"variable", "town"}}});
   EXPECT_THAT(wrong.faults, Not(IsEmpty()));

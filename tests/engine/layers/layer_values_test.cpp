@@ -157,6 +157,30 @@ TEST(Losses, MatchTheWorkedNumbers) {
   expectNear(run({"HuberLoss", R"({"delta": 2})", {{2}, {2}}}, 1, {{1, 9}, {0, 2}}).output, {(0.5 + 2 * (7 - 1)) / 2});
 }
 
+// Of Keras 3 (class_weight=) and scikit-learn's log_loss(sample_weight=) times the mean weight: the sum of weight times
+// loss over the number of samples.
+TEST(Losses, CountEachSampleByTheWeightOfItsClass) {
+  const double a = 0.4076059644, b = 2.4076059644;  // −log softmax of 2, 1, 0 at classes 0 and 2
+  const auto loss = [](const char* layer, const char* values, std::vector<double> scores) {
+    return run({layer, values, {{3}, {1}}, {{}}, 3}, 2, {std::move(scores), {0, 2}}).output;
+  };
+  const std::vector<double> scores{2, 1, 0, 2, 1, 0};
+  expectNear(loss("SoftmaxCrossEntropy", R"({"class_weights": [0.5, 7, 3]})", scores), {(0.5 * a + 3 * b) / 2}, 1e-9);
+  expectNear(loss("SoftmaxCrossEntropy", R"({"class_weights": [1, 1, 1], "smoothing": 0.1})", scores),
+             loss("SoftmaxCrossEntropy", R"({"smoothing": 0.1})", scores), 1e-12);
+  expectNear(
+      loss("SoftmaxCrossEntropy", R"({"class_weights": [2, 2, 2], "smoothing": 0.2, "definition": "sony"})", scores),
+      loss("SoftmaxCrossEntropy", R"({"smoothing": 0.2, "definition": "sony", "weight": 2})", scores), 1e-12);
+  expectNear(loss("CategoricalCrossEntropy", R"({"class_weights": [0.5, 7, 3]})", {0.5, 0.25, 0.25, 0.5, 0.25, 0.25}),
+             {-(0.5 * std::log(0.5) + 3 * std::log(0.25)) / 2}, 1e-9);
+  expectNear(run({"BinaryCrossEntropy", R"({"class_weights": [0.6, 3]})", {{2}, {2}}}, 1, {{0, 3}, {1, 0}}).output,
+             {(3 * std::log(2) + 0.6 * std::log1p(std::exp(3))) / 2});
+  expectNear(run({"BinaryCrossEntropy", R"({"from": "probabilities", "class_weights": [0.6, 3]})", {{2}, {2}}}, 1,
+                 {{0.5, 0.8}, {1, 0}})
+                 .output,
+             {(3 * std::log(2) - 0.6 * std::log(0.2)) / 2});
+}
+
 TEST(Metrics, MatchTheWorkedNumbers) {
   const std::vector<std::vector<double>> data{{3, 1, 2, /**/ 1, 3, 2, /**/ 2, 2, 1},
                                               {0, 2, 1}};  // right; second; a tie that 0 wins

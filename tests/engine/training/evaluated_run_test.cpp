@@ -103,6 +103,31 @@ TEST(EvaluatedRun, NumbersAreInTheUnitOfTheirColumn) {
   EXPECT_NEAR(output.regression.rmse, 5700, 600) << "what no line can follow, in the unit of the column";
   // R2 has no unit: the mean of squares that was trained, over the variance of what it was trained on, which is 1.
   EXPECT_NEAR(1 - output.regression.r2, trained.evaluate("").loss, 1e-3);
+  // The same while it trains, beside the loss, where steps on columns scale it too.
+  const std::vector<double> whileTraining = run.series("epoch", "RMSE_y"), losses = run.series("epoch", "loss");
+  ASSERT_EQ(whileTraining.size(), 60u);
+  const auto measured = trained.evaluate("").metrics;
+  ASSERT_EQ(measured.size(), 1u);
+  EXPECT_EQ(measured[0].first, "RMSE_y");
+  EXPECT_NEAR(measured[0].second, output.regression.rmse, 0.5);
+  EXPECT_NEAR(whileTraining.back() / std::sqrt(losses.back()),
+              measured[0].second / std::sqrt(trained.evaluate("").loss), 0.5);
+  EXPECT_EQ(run.series("step", "RMSE_y").size(), run.series("step", "loss").size());
+
+  project["datasets"]["training"]["prepare"] = Json::parse(R"([{"step": "Standardise", "variable": "y"}])");
+  project["networks"]["main"]["nodes"][3].update({{"layer", "AbsoluteError"}, {"weight", 4.0}});
+  const auto absolute = workshop.train(project, "absolute");
+  TrainedNetwork other(cpuBackend(), {.run = absolute.folder});
+  EXPECT_NEAR(other.evaluate("").metrics.at(0).second, evaluateRun(other, {}).outputs.at(0).regression.mae, 0.5);
+  // Nothing where no straight line leads to the unit, or it is the loss's own.
+  project["networks"]["main"]["nodes"][3]["layer"] = "MeanSquaredError";
+  for (const char* steps : {R"([{"step": "Log", "variable": "y"}, {"step": "Standardise", "variable": "y"}])", "[]"}) {
+    project["datasets"]["training"]["prepare"] = Json::parse(steps);
+    project["training"]["epochs"] = 1;
+    project["training"]["optimizer"]["learning_rate"] = 1e-12;
+    const auto none = workshop.train(project, "none" + std::to_string(std::string(steps).size()));
+    EXPECT_TRUE(none.of("epoch").at(0).body.at("metrics").empty()) << steps;
+  }
 }
 
 }  // namespace

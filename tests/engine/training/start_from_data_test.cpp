@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/base/files.h"
+#include "engine/data/columns/column_step.h"
 #include "engine/data/write_png.h"
 #include "engine/network/project_arguments.h"
 #include "tests/engine/training/fixture.h"
@@ -89,6 +90,35 @@ TEST_F(StartFromData, ClassesOfATableWithDatesWordsAndHoles) {
   const std::string out = readFile(workshop.path() / "out.csv");
   EXPECT_THAT(out, HasSubstr(",\"flat, old\"\n")) << "a word with the separator stands in quotes";
   EXPECT_THAT(out, HasSubstr(",house\n"));
+}
+
+// A hole where the training part had none: all columns and rows are named, and what can be done. With a Fill it is no
+// fault.
+TEST_F(StartFromData, HolesThatTrainingNeverSawAreNamedWithWhatToDo) {
+  std::string text = "a,b,town,price\n";
+  for (int i = 0; i < 60; ++i)
+    text += fmt::format("{},{},{},{}\n", i % 9, i * 7 % 31, i % 2 ? "Ulm" : "Bern", i % 9 * 3);
+  workshop.write("whole.csv", text);
+  workshop.write("holes.csv", "a,b,town\n1,2,Ulm\n,5,Bern\n3,4,\n6,7,Ulm\n,8,Bern\n");
+  Project project = started(projectOf("whole.csv"), {});
+  project.training.settings["epochs"] = 1;
+  const auto said = [&](const char* name) -> std::string {
+    const auto run = workshop.train(jsonOf(project), name);
+    TrainedNetwork network(cpuBackend(), {.run = run.folder});
+    try {
+      return fmt::format("{} rows", network.predict({.files = {workshop.path() / "holes.csv"}, .keep = 9}).kept.size());
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(said("holes"), testing::AllOf(HasSubstr("holes.csv: a is empty in 2 rows (lines 3, 6)"),
+                                            HasSubstr("town is empty in 1 row (line 4)"),
+                                            HasSubstr("add the step Fill for a, town")));
+  std::vector<Json>& prepare = project.datasets.front().prepare;
+  const Json town = {{"step", "Fill"}, {"variable", {"town"}}, {"with", "most_frequent"}};
+  const Json number = {{"step", "Fill"}, {"variable", {"a"}}};
+  prepare.insert(prepare.begin(), {town, number});
+  EXPECT_EQ(said("filled"), "5 rows");
 }
 
 TEST_F(StartFromData, ANumberIsPredictedInItsUnit) {
@@ -179,26 +209,57 @@ TEST_F(StartFromData, PicturesOfTwoSizesAndColours) {
   EXPECT_GT(run.series("validation", "accuracy").back(), 0.9);
 }
 
+// A tone of so many hertz, of 16 bits.
+std::string toneOf(double pitch, int rate, int samples) {
+  std::string wave = "RIFF----WAVEfmt ";
+  const auto put = [&](std::uint32_t value, int bytes) {
+    for (int b = 0; b < bytes; ++b) wave += static_cast<char>(value >> (8 * b));
+  };
+  put(16, 4), put(1, 2), put(1, 2), put(static_cast<std::uint32_t>(rate), 4);
+  put(static_cast<std::uint32_t>(2 * rate), 4), put(2, 2), put(16, 2);
+  wave += "data";
+  put(static_cast<std::uint32_t>(2 * samples), 4);
+  for (int k = 0; k < samples; ++k)
+    put(static_cast<std::uint16_t>(static_cast<std::int16_t>(20000 * std::sin(6.283185 * pitch * k / rate))), 2);
+  return wave;
+}
+
 TEST_F(StartFromData, SoundsOfUnequalLength) {
   std::string text = "clip,pitch\n";
   for (int i = 0; i < 40; ++i) {
-    const int samples = 3000 + 100 * (i % 7);
-    std::string wave = "RIFF----WAVEfmt ";
-    const auto put = [&](std::uint32_t value, int bytes) {
-      for (int b = 0; b < bytes; ++b) wave += static_cast<char>(value >> (8 * b));
-    };
-    put(16, 4), put(1, 2), put(1, 2), put(8000, 4), put(16000, 4), put(2, 2), put(16, 2);
-    wave += "data";
-    put(static_cast<std::uint32_t>(2 * samples), 4);
-    for (int k = 0; k < samples; ++k)
-      put(static_cast<std::uint16_t>(static_cast<std::int16_t>(20000 * std::sin(k * (i % 2 ? 0.9 : 0.2)))), 2);
     const std::string name = fmt::format("{}.wav", i);
-    workshop.write(name, wave);
+    workshop.write(name, toneOf(i % 2 ? 1146 : 255, 8000, 3000 + 100 * (i % 7)));
     text += fmt::format("{},{}\n", name, i % 2 ? "high" : "low");
   }
   workshop.write("sounds.csv", text);
   const auto run = trained(started(projectOf("sounds.csv"), {}), "sounds", 0.8);
   EXPECT_GT(run.series("validation", "accuracy").back(), 0.8);
+}
+
+// At their own rates a high tone of the one looks like a low one of the other.
+TEST_F(StartFromData, SoundsOfTwoRates) {
+  std::string text = "clip,pitch\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string name = fmt::format("{}.wav", i);
+    const int rate = i % 4 < 3 ? 8000 : 32000;
+    workshop.write(name, toneOf(i % 2 ? 1000 : 250, rate, rate * 3 / 8));
+    text += fmt::format("{},{}\n", name, i % 2 ? "high" : "low");
+  }
+  workshop.write("sounds.csv", text);
+  const Project project = started(projectOf("sounds.csv"), {});
+  EXPECT_EQ(sampleStepsOf(project.dataset("training")->prepare).at(0),
+            Json({{"step", "Resample"}, {"rate", 8000}, {"variable", {"clip"}}}));
+  const auto run = trained(project, "rates", 0.8);
+  EXPECT_GT(run.series("validation", "accuracy").back(), 0.9);
+  // A sound to predict is brought there too.
+  workshop.write("same.wav", toneOf(1000, 8000, 3000));
+  workshop.write("other.wav", toneOf(1000, 44100, 44100 * 3 / 8));
+  TrainedNetwork network(cpuBackend(), {.run = run.folder});
+  const auto said =
+      network.predict({.files = {workshop.path() / "same.wav", workshop.path() / "other.wav"}, .keep = 2});
+  ASSERT_EQ(said.kept.size(), 2u);
+  for (std::size_t c = 0; c < 2; ++c)
+    EXPECT_NEAR(said.kept[0].outputs[0].values[c], said.kept[1].outputs[0].values[c], 0.02);
 }
 
 TEST_F(StartFromData, AVectorOfTheFileStaysOne) {
