@@ -16,17 +16,19 @@ PlannedCosts plannedCosts(const Project& project,
     const auto index = static_cast<int>(costs.size());
     const UpdateSpec& update = updates[costs.size()];
     Recomputation told;
-    const UpdateCost& cost = costs.emplace_back(
-        UpdateCost{.pass = costOf(trained, {.precision = settings.precision,
-                                            .tf32 = settings.tf32,
-                                            .threads = settings.threads,
-                                            .memoryBudget = settings.memoryBudget,
-                                            .passes = settings.accumulate,
-                                            .recomputation = &told}),
-                   .update = costOf(makeUpdateProgram(update, index, trained, 1, settings.averageDecay).program,
-                                    {.threads = settings.threads}),
-                   .passes = settings.accumulate,
-                   .every = update.every});
+    const UpdateCost& cost = costs.emplace_back(UpdateCost{
+        .pass = costOf(trained, {.precision = settings.precision,
+                                 .tf32 = settings.tf32,
+                                 .threads = settings.threads,
+                                 .memoryBudget = settings.memoryBudget,
+                                 .passes = settings.accumulate,
+                                 .recomputation = &told}),
+        .update = costOf(makeUpdateProgram(update, index, trained,
+                                           {.averageDecay = settings.averageDecay, .clipNorm = settings.clipNorm})
+                             .program,
+                         {.threads = settings.threads}),
+        .passes = settings.accumulate * settings.method.computes,
+        .every = update.every});
     const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;
     return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
                       .inputs = static_cast<std::int64_t>(pass.lasting + step.lasting),

@@ -12,6 +12,7 @@
 #include "engine/network/drawing_check.h"
 #include "engine/network/label_steps.h"
 #include "engine/network/lone_statistics.h"
+#include "engine/network/method_check.h"
 #include "engine/network/pattern.h"
 #include "engine/network/project.h"
 #include "engine/network/project_settings.h"
@@ -251,6 +252,7 @@ class ProjectChecker {
                batch);
       const std::int64_t ranks = std::max<std::int64_t>(settings.integer("virtual_ranks"), 1);
       checkReduction(path, ranks);
+      checkMethods(path);
       if (batch >= 1 && passes >= 1 && batch < 2 * passes * ranks &&
           settings.text("batch_statistics") != "synchronised")
         checkStatistics(path);
@@ -284,6 +286,11 @@ class ProjectChecker {
   void checkReduction(const std::string& path, std::int64_t ranks) {
     if (const auto refusal = refusedReduction(m_project.training.settings, ranks))
       report(path + "." + refusal->setting, refusal->sentence(), refusal->value);
+  }
+
+  void checkMethods(const std::string& path) {
+    if (const auto refusal = refusedMethods(m_project))
+      report(path + "." + refusal->setting, refusal->text, refusal->value);
   }
 
   // Of passes of one sample each.

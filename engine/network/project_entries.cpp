@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/comm/reductions/reduction.h"
+#include "engine/network/method_entries.h"
 #include "engine/network/project.h"
 
 namespace loom {
@@ -174,7 +175,9 @@ Entry settings() {
        .help =
            "Which weights a run is judged by and leaves for evaluation, prediction and export. The average costs a "
            "number a weight, on every machine, and pays in runs whose rate does not fall to nothing: it stands where "
-           "the last steps go to and fro. Running statistics of batch normalisation stay those of the last weights.",
+           "the last steps go to and fro. Running statistics of batch normalisation are taken anew for it, over some "
+           "2,000 samples, whenever it is "
+           "looked at.",
        .type = FieldType::choice,
        .defaultValue = "last",
        .choices = {{"last", "The last", "As the rule left them."},
@@ -281,6 +284,7 @@ Entry settings() {
       std::find_if(entry.fields.begin(), entry.fields.end(), [](const Field& field) { return field.key == "wire"; });
   const std::vector<Field> reductions = reductionFields();
   entry.fields.insert(behind, reductions.begin(), reductions.end());
+  addMethodEntries(entry);
   return entry;
 }
 

@@ -1,7 +1,8 @@
 // update: an optimizer's step on all of its tensors. The rule (engine/optimizers) with its hyper-parameters is an
 // attribute; what changes from step to step comes as scalars. In this order:
 //   1. Where one of the squares is not finite, nothing is changed and all ratios are 1; nor by later updates, where a
-//      machine was given some before it came so far (program/README.md).
+//      machine was given some before it came so far (program/README.md). There may be squares of gradients that no
+//      tensor here has (squares_at): of tensors that other operations or other ranks step.
 //   2. gradients are scaled by min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of squares)
 //   3. a rule that measures answers each tensor's trust ratio; others, and tensors that are not `scaled`, have 1
 //   4. the rule on every element
@@ -87,12 +88,18 @@ UpdateSettings updateSettings(const Attributes& attributes) {
   if (decays.size() != scaled.size())
     throwError(ErrorCode::badProject, "update: 'weight_decay' has {} tensors, but 'scaled' has {}", decays.size(),
                scaled.size());
+  const std::vector<std::int64_t> places =
+      attributes.has("squares_at") ? attributes.integers("squares_at") : std::vector<std::int64_t>();
+  if (attributes.has("squares_at") && places.size() != decays.size())
+    throwError(ErrorCode::badProject, "update: 'weight_decay' has {} tensors, but 'squares_at' has {}", decays.size(),
+               places.size());
   for (std::size_t i = 0; i < decays.size(); ++i) {
     const std::size_t first = kFirstTensor + i * (2 + settings.kept());
     settings.tensors.push_back({.weight = first,
                                 .gradient = first + 1,
                                 .firstSlot = first + 2,
                                 .average = first + 2 + settings.slots,
+                                .square = places.empty() ? i : static_cast<std::size_t>(places[i]),
                                 .weightDecay = decays[i],
                                 .scaled = scaled[i] != 0});
   }
@@ -119,7 +126,11 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
       throwError(ErrorCode::badProject, "scalar {} is {}, but must be one number", i, inputs[i].shape.toString());
   const auto tensors = static_cast<std::int64_t>(settings.tensors.size());
   if (inputs[3].type != DataType::f64) throwError(ErrorCode::badProject, "the squares must hold f64");
-  ops::needShape("the squares", inputs[3], Shape{tensors});
+  if (!attributes.has("squares_at")) ops::needShape("the squares", inputs[3], Shape{tensors});
+  ops::needRank("the squares", inputs[3], 1, 1);
+  for (const UpdateOfTensor& tensor : settings.tensors)
+    if (static_cast<std::int64_t>(tensor.square) >= inputs[3].shape[0])
+      throwError(ErrorCode::badProject, "'squares_at' names the square {} of {}", tensor.square, inputs[3].shape[0]);
   const std::size_t wanted = settings.tensors.size() * (2 + settings.kept()), last = settings.rule->followsEpochs();
   if (inputs.size() < kFirstTensor + wanted + last || (inputs.size() - kFirstTensor - wanted - last) % 2 != 0)
     throwError(ErrorCode::badProject,
@@ -141,7 +152,7 @@ std::vector<TensorSpec> infer(ops::Specs inputs, const Attributes& attributes) {
                          inputs[tensor.weight]);
     }
   }
-  return {{Shape{tensors}, DataType::f64}};
+  return {{inputs[3].shape, DataType::f64}};
 }
 
 std::vector<int> updatesOf(std::size_t inputs, const Attributes& attributes) {
@@ -181,12 +192,12 @@ void reference(ops::References inputs, ops::Outputs outputs, const Attributes& a
     scalars.sums = {};
     if (settings.rule->measures()) {
       UpdateSums sums = settings.rule->measure(range, scalars);
-      sums.gradient = inputs[3]->values[i];
+      sums.gradient = inputs[3]->values[tensor.square];
       if (tensor.scaled) {
-        ratios[i] = settings.rule->tensorScale(sums, scalars);
+        ratios[tensor.square] = settings.rule->tensorScale(sums, scalars);
         scalars.sums = sums;
       }
-      scalars.tensorScale = ratios[i];
+      scalars.tensorScale = ratios[tensor.square];
     }
     std::vector<double>* average = settings.averageDecay > 0 ? &updated.back().values : nullptr;
     settings.rule->update(range, scalars);

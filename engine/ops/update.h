@@ -18,6 +18,7 @@ struct UpdateInputs {
 struct UpdateOfTensor {
   std::size_t weight, gradient, firstSlot;  // places among the operation's inputs; slots stand behind each other
   std::size_t average;                      // of the weights: behind the slots, where averages are kept
+  std::size_t square;                       // place of its gradient's among the squares, and of its ratio
   double weightDecay;
   bool scaled;  // by its trust ratio, where the rule has one
 };
@@ -49,7 +50,8 @@ inline UpdateInputs updateInputs(const std::vector<TensorId>& inputs) {
 UpdateSettings updateSettings(const Attributes& attributes);
 
 // The attributes of the rule with these values; one weight decay and one `scaled` for each tensor. `stepsPerEpoch`: for
-// rules that follow epochs.
+// rules that follow epochs. Where squares of other gradients stand among those of the tensors, the attribute
+// `squares_at` has each tensor's place.
 Attributes updateAttributes(const OptimizerDefinition& definition, const Values& values,
                             std::vector<double> weightDecay, std::vector<std::int64_t> scaled,
                             std::int64_t stepsPerEpoch = 1);

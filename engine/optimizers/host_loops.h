@@ -85,9 +85,21 @@ class RuleOptimizer final : public Optimizer {
     updateRange<Rule>(m_rule.template constants<double>(scalars), range);
   }
   bool followsEpochs() const override {
-    return requires {
+    return weighsSteps() || requires {
       Rule::kFollowsEpochs;
     };
+  }
+  bool weighsSteps() const override {
+    return requires {
+      Rule::kWeighsSteps;
+    };
+  }
+  std::optional<EvaluatedFrom> evaluated() const override {
+    if constexpr (requires(const Rule& rule) { rule.evaluatedShare(); }) {
+      const double share = m_rule.evaluatedShare();
+      return EvaluatedFrom{.slot = m_slots.front(), .ofWeight = 1 / share, .ofSlot = (share - 1) / share};
+    }
+    return std::nullopt;
   }
   bool measures() const override { return kMeasures; }
   UpdateSums measure(const UpdateRange& range, const UpdateScalars& scalars) const override {

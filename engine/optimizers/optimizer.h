@@ -5,12 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/catalogue/entry.h"
+#include "engine/optimizers/evaluated.h"
 #include "engine/optimizers/rules/rule.h"
 
 namespace loom {
@@ -44,6 +46,10 @@ class Optimizer {
   virtual void update(const ReferenceRange& range, const UpdateScalars& scalars) const = 0;
 
   virtual bool followsEpochs() const = 0;  // reads UpdateScalars::epoch
+  // It averages its own steps: what it reads there is not the epochs, but this step's share of the average so far.
+  virtual bool weighsSteps() const = 0;
+  // What is to be evaluated in place of each weight; none: the weight. The slot begins as the weight.
+  virtual std::optional<EvaluatedFrom> evaluated() const = 0;
   virtual bool measures() const = 0;
   virtual UpdateSums measure(const UpdateRange&, const UpdateScalars&) const = 0;
   virtual UpdateSums measure(const ReferenceRange&, const UpdateScalars&) const = 0;
@@ -64,10 +70,15 @@ struct OptimizerTraits {
   std::vector<std::string> common = {"weight_decay", "momentum"};
 };
 
+class ProductRule;
+
 struct OptimizerDefinition {
   Entry entry;  // fields: learning_rate, weight_decay and the rule's own, with the defaults users know
   std::unique_ptr<Optimizer> (*make)(const Values& values);
   OptimizerTraits traits = {};
+  // Of a rule with products: how it steps those tensors that it takes (product_rule.h); the others are make()'s.
+  std::unique_ptr<ProductRule> (*products)(const Values& values) = nullptr;
+  bool evaluates = false;  // has weights to evaluate of its own (Optimizer::evaluated())
 };
 
 std::span<const OptimizerDefinition* const> optimizerTable();

@@ -10,6 +10,7 @@
 #include "engine/passes/passes.h"
 #include "engine/planner/numbers_text.h"
 #include "engine/planner/plan.h"
+#include "engine/training/methods/method.h"
 
 namespace loom {
 namespace {
@@ -18,6 +19,7 @@ class Exchange {
  public:
   Exchange(const Project& project, const ExchangeQuestion& question)
       : m_question(question),
+        m_values(project.training.settings),
         m_settings(settingsEntry(), project.training.settings),
         m_choice(reductionIn(project.training.settings)),
         m_wire(wireNamed(m_settings.text("wire"))),
@@ -39,6 +41,7 @@ class Exchange {
     }
     ExchangePlan plan{.network = network, .reduction = row.entry.id, .ranks = m_question.ranks, .wire = m_wire};
     if (m_question.links) plan.seconds = 0;
+    plan.times = methodCost(m_values).computes;
     std::size_t largest = 0;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
       const bool ofStates = !states.empty() && !row.exact && b + 1 == buckets.size();
@@ -61,6 +64,8 @@ class Exchange {
       largest = bucket.floats;
       plan.phases = own.phases(shape);
     }
+    plan.cost.steps *= plan.times, plan.cost.bytes *= plan.times, plan.cost.total *= plan.times;
+    if (plan.seconds) *plan.seconds *= plan.times;
     return plan;
   }
 
@@ -86,6 +91,7 @@ class Exchange {
   }
 
   const ExchangeQuestion& m_question;
+  const Json& m_values;
   Values m_settings;
   ReductionChoice m_choice;
   Wire m_wire;
@@ -130,6 +136,7 @@ Json toJson(const std::vector<ExchangePlan>& plans) {
                    {"reduction", plan.reduction},
                    {"ranks", plan.ranks},
                    {"wire", toString(plan.wire)},
+                   {"times", plan.times},
                    {"steps", plan.cost.steps},
                    {"bytes", plan.cost.bytes},
                    {"total_bytes", plan.cost.total},
@@ -159,7 +166,8 @@ std::string toText(const std::vector<ExchangePlan>& plans) {
            bucket.cost, bucket.seconds);
       floats += bucket.floats;
     }
-    line("together", floats, plan.cost, plan.seconds.value_or(0));
+    line(plan.times > 1 ? fmt::format("together, {} times", plan.times) : "together", floats, plan.cost,
+         plan.seconds.value_or(0));
     for (const ReductionPhase& phase : plan.phases)
       text += fmt::format("  {}: {} {} of {} ranks, {} {}, {} each\n",
                           phase.call.empty() ? phase.name : fmt::format("{} ({})", phase.name, phase.call),

@@ -24,7 +24,8 @@ struct ExchangePlan {
   Wire wire = Wire::f32;
   std::vector<ReductionPhase> phases;  // of the largest bucket
   std::vector<Bucket> buckets;
-  ReductionCost cost;  // of all buckets
+  int times = 1;       // that a step exchanges them
+  ReductionCost cost;  // of all buckets, of a step
   std::optional<double> seconds;
 };
 

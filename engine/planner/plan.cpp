@@ -1,17 +1,20 @@
 #include "engine/planner/plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "engine/base/error.h"
 #include "engine/network/batch_stages.h"
 #include "engine/network/flatten.h"
 #include "engine/network/pattern.h"
+#include "engine/network/product_choice.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/passes/differentiate.h"
 #include "engine/passes/passes.h"
 #include "engine/program/builder.h"
 #include "engine/program/memory_plan.h"
+#include "engine/training/methods/method.h"
 
 namespace loom {
 namespace {
@@ -30,14 +33,34 @@ int averagesOf(const Values& settings) {
   return settings.text("evaluated_weights") == "average" ? 1 : 0;
 }
 
-int slotsOf(const Json& optimizer, std::string& name) {
+// The numbers that a rule keeps for each weight of a program; a rule with products other ones for some.
+class RuleSlots {
+ public:
+  RuleSlots(const OptimizerDefinition& rule, const Json& optimizer, const Program& program) {
+    const Values values(rule.entry, optimizer);
+    m_slots = static_cast<int>(rule.make(values)->slots().size());
+    if (!rule.products) return;
+    m_products = rule.products(values);
+    m_choice.emplace(*m_products, program);
+  }
+  int of(const Parameter& parameter) const {
+    return m_choice && m_choice->takes(parameter) ? static_cast<int>(m_products->slots().size()) : m_slots;
+  }
+
+ private:
+  int m_slots = 0;
+  std::unique_ptr<ProductRule> m_products;
+  std::optional<ProductChoice> m_choice;
+};
+
+const OptimizerDefinition& ruleOf(const Json& optimizer, std::string& name) {
   name = optimizer.is_object() && optimizer.contains("name") && optimizer["name"].is_string()
              ? optimizer["name"].get<std::string>()
              : std::string();
   const OptimizerDefinition* definition = findOptimizer(name);
   if (!definition) throwError(ErrorCode::badProject, "there is no optimizer '{}'", name);
   name = definition->entry.id;
-  return static_cast<int>(definition->make(Values(definition->entry, optimizer))->slots().size());
+  return *definition;
 }
 
 // Of running statistics: where a step has several passes, what they become stands beside them.
@@ -49,7 +72,8 @@ std::int64_t stateBytes(const Program& program, const Parameter& state) {
 }  // namespace
 
 std::int64_t CostPlan::totalBytes() const {
-  return weightBytes + gradientBytes + optimizerBytes + stateBytes + activationBytes + inputBytes + processBytes;
+  return weightBytes + gradientBytes + optimizerBytes + copyBytes + stateBytes + activationBytes + inputBytes +
+         processBytes;
 }
 
 StepMemory rowMajorMemory(const Program& program) {
@@ -99,15 +123,23 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
       throwError(ErrorCode::badProject, "training: a batch of {} samples cannot be split into {} passes", planned.batch,
                  planned.passes);
     planned.shard = (planned.batch + planned.passes - 1) / planned.passes;
-    const int slots = slotsOf(update.optimizer, planned.optimizer) + averagesOf(settings);
+    const OptimizerDefinition& rule = ruleOf(update.optimizer, planned.optimizer);
+    const MethodCost method = methodCost(project.training.settings);
+    planned.computes = method.computes;
 
     ProgramBuilder builder(lower(*network, {.batch = planned.shard, .training = true}));
     differentiate(builder, [&](const Parameter& parameter) { return isWanted(update, parameter); });
     Program program = builder.take();
-    if (planned.passes > 1) averageStates(program);
-    planned.cost = planCosts(
-        program, memoryOf(program), [&](const Parameter& parameter) { return isWanted(update, parameter) ? slots : 0; },
-        planned.passes);
+    if (planned.passes > 1 || !methodsIn(project.training.settings).empty()) averageStates(program);
+    const RuleSlots slots(rule, update.optimizer, program);
+    std::int64_t changed = 0;
+    const auto slotsOf = [&](const Parameter& parameter) {
+      if (!isWanted(update, parameter)) return 0;
+      changed += parameter.shape.elements();
+      return slots.of(parameter) + averagesOf(settings) + method.slots;
+    };
+    planned.cost = planCosts(program, memoryOf(program), slotsOf, planned.passes * planned.computes);
+    planned.cost.copyBytes = changed * kFloat * method.copies;
 
     CostPlan& total = plan.total;
     for (const Parameter& parameter : program.parameters) {
@@ -121,6 +153,7 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
     }
     total.gradientBytes = total.weightBytes;
     total.optimizerBytes += planned.cost.optimizerBytes;
+    total.copyBytes += planned.cost.copyBytes;
     total.activationBytes = std::max(total.activationBytes, planned.cost.activationBytes);
     total.inputBytes += planned.cost.inputBytes;
     total.keptActivationBytes = std::max(total.keptActivationBytes, planned.cost.keptActivationBytes);

@@ -16,6 +16,7 @@ struct CostPlan {
   std::int64_t weightBytes = 0;      // f32
   std::int64_t gradientBytes = 0;    // f32, one for each weight
   std::int64_t optimizerBytes = 0;   // slots of the weights that the update changes
+  std::int64_t copyBytes = 0;        // of weights that methods keep aside while a step's gradients are computed
   std::int64_t stateBytes = 0;       // running means and variances
   std::int64_t activationBytes = 0;  // the arena: one shard, forward and backward, with sharing by lifetime
   std::int64_t inputBytes =
@@ -44,7 +45,7 @@ struct StepMemory {
 using MemoryOf = std::function<StepMemory(const Program&)>;
 StepMemory rowMajorMemory(const Program& program);
 
-// One program. `slotsOf(parameter)` = optimizer slots that it gets; `passes` = times a step runs it.
+// One program. `slotsOf(parameter)` = slots of optimizer and methods that it gets; `passes` = times a step runs it.
 CostPlan planCosts(const Program& program, const StepMemory& memory,
                    const std::function<int(const Parameter&)>& slotsOf, std::int64_t passes);
 
@@ -53,6 +54,7 @@ struct UpdatePlan {
   std::string optimizer;
   std::int64_t batch = 0;   // samples of a step
   std::int64_t passes = 1;  // accumulation passes
+  int computes = 1;         // times that a step computes its gradients
   std::int64_t shard = 0;   // samples computed at once
   CostPlan cost;
 };

@@ -34,6 +34,7 @@ Json toJson(const CostPlan& cost) {
           {"weight_bytes", cost.weightBytes},
           {"gradient_bytes", cost.gradientBytes},
           {"optimizer_bytes", cost.optimizerBytes},
+          {"copy_bytes", cost.copyBytes},
           {"state_bytes", cost.stateBytes},
           {"activation_bytes", cost.activationBytes},
           {"kept_activation_bytes", cost.keptActivationBytes},
@@ -55,6 +56,7 @@ std::string lines(const CostPlan& cost) {
   line("weights", bytesText(cost.weightBytes));
   line("gradients", bytesText(cost.gradientBytes));
   line("optimizer", bytesText(cost.optimizerBytes));
+  if (cost.copyBytes > 0) line("weights kept aside", bytesText(cost.copyBytes));
   if (cost.stateBytes > 0) line("running averages", bytesText(cost.stateBytes));
   line("activations", bytesText(cost.activationBytes));
   if (cost.operationsAgain > 0) line("  if all were kept", bytesText(cost.keptActivationBytes));
@@ -80,6 +82,7 @@ Json toJson(const ProjectPlan& plan) {
                        {"batch", update.batch},
                        {"passes", update.passes},
                        {"shard", update.shard},
+                       {"computes", update.computes},
                        {"cost", toJson(update.cost)}});
   return {{"updates", std::move(updates)}, {"total", toJson(plan.total)}};
 }
@@ -90,6 +93,7 @@ std::string toText(const ProjectPlan& plan) {
     text +=
         fmt::format("network {}, {}: steps of {} samples", update.network, update.optimizer, groupedText(update.batch));
     if (update.passes > 1) text += fmt::format(" in {} passes of {}", update.passes, groupedText(update.shard));
+    if (update.computes > 1) text += fmt::format(", gradients computed {} times", update.computes);
     text += "\n" + lines(update.cost);
   }
   if (plan.updates.size() > 1)

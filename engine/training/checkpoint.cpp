@@ -4,12 +4,14 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/training/evaluated_weights.h"
 #include "engine/training/update_program.h"
 
 namespace loom {
 namespace {
 
 constexpr const char* kPositionKey = "gradloom";
+constexpr const char* kEvaluatedKey = "evaluated";  // in the position
 constexpr const char* kKeptFile = "kept.json";
 constexpr const char* kDamaged = ".damaged";
 
@@ -57,18 +59,18 @@ bool everWritten(const RunFolder& folder) {
 
 }  // namespace
 
-Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json position) {
+Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json position, const EvaluatedInPlace* shown) {
+  if (shown)
+    if (const Json slots = shown->shownSlots(); shown->any()) position[kEvaluatedKey] = slots;
   Snapshot snapshot{.step = step, .tensors = {}, .position = std::move(position)};
   for (const auto& entry : store.entries()) {
     const Parameter& parameter = entry->parameter;
-    const auto average = entry->slots.find(kAverageSlot);
-    const StoredTensor& evaluated = average == entry->slots.end() ? entry->value : average->second;
-    snapshot.tensors.push_back({parameter.name, parameter.shape, evaluated.values()});
+    snapshot.tensors.push_back({parameter.name, parameter.shape, entry->value.values()});
     for (const auto& [slot, tensor] : entry->slots)
-      if (slot != kAverageSlot)
+      if (!shown || !shown->isShown(parameter.name, slot))
         snapshot.tensors.push_back({parameter.name + "#" + slot, parameter.shape, tensor.values()});
-    if (&evaluated != &entry->value)
-      snapshot.tensors.push_back({parameter.name + kTrainedSuffix, parameter.shape, entry->value.values()});
+    if (const std::vector<float>* trained = shown ? shown->trained(parameter.name) : nullptr)
+      snapshot.tensors.push_back({parameter.name + kTrainedSuffix, parameter.shape, *trained});
   }
   return snapshot;
 }
@@ -109,25 +111,42 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store,
   return missing;
 }
 
+// Slots that stand under the weights' names. Checkpoints of earlier versions had but one, and did not name it.
+std::set<std::string> Checkpoint::evaluatedSlots() const {
+  if (const auto names = m_position.find(kEvaluatedKey); names != m_position.end() && names->is_array())
+    return names->get<std::set<std::string>>();
+  const bool any = std::any_of(m_file.tensors().begin(), m_file.tensors().end(),
+                               [](const TensorFile::Tensor& tensor) { return tensor.name.ends_with(kTrainedSuffix); });
+  return any ? std::set<std::string>{kAverageSlot} : std::set<std::string>();
+}
+
 std::vector<std::string> Checkpoint::restoreTraining(ParameterStore& store,
                                                      const std::function<bool(const std::string&)>& mayLack) const {
   std::vector<std::string> missing = restore(store, mayLack);
+  const std::set<std::string> evaluated = evaluatedSlots();
+  std::set<std::string> found;
   for (const auto& entry : store.entries()) {
-    const auto average = entry->slots.find(kAverageSlot);
-    if (average != entry->slots.end()) average->second.write(entry->value.values());
-    if (const TensorFile::Tensor* trained = m_file.find(entry->parameter.name + kTrainedSuffix))
-      entry->value.write(trained->values);
+    const std::string& name = entry->parameter.name;
+    const TensorFile::Tensor* trained = m_file.find(name + kTrainedSuffix);
+    if (!trained) continue;
+    for (auto& [slot, tensor] : entry->slots) {
+      if (!evaluated.contains(slot) || m_file.find(name + "#" + slot)) continue;
+      tensor.write(entry->value.values());
+      found.insert(name + "#" + slot);
+    }
+    entry->value.write(trained->values);
   }
-  std::erase_if(missing, [this](const std::string& slot) {
-    const std::size_t mark = slot.find('#');
-    return slot.substr(mark + 1) == kAverageSlot && m_file.find(slot.substr(0, mark) + kTrainedSuffix) != nullptr;
-  });
+  std::erase_if(missing, [&found](const std::string& slot) { return found.contains(slot); });
   return missing;
 }
 
-bool Checkpoint::hasAverages() const {
-  return std::any_of(m_file.tensors().begin(), m_file.tensors().end(),
-                     [](const TensorFile::Tensor& tensor) { return tensor.name.ends_with(kTrainedSuffix); });
+std::set<std::string> Checkpoint::slots() const {
+  std::set<std::string> names = evaluatedSlots();
+  for (const TensorFile::Tensor& tensor : m_file.tensors())
+    if (const std::size_t mark = tensor.name.find('#');
+        mark != std::string::npos && !tensor.name.ends_with(kTrainedSuffix))
+      names.insert(tensor.name.substr(mark + 1));
+  return names;
 }
 
 std::size_t Checkpoint::restoreMatching(ParameterStore& store) const {

@@ -18,8 +18,10 @@
 namespace loom {
 
 inline constexpr int kCheckpointVersion = 1;
-// Where averages of the weights are kept, these stand under the weights' names: whoever reads a checkpoint means the
-// weights to evaluate. Those with which training goes on stand beside them, as "conv1/weight#trained".
+// Where the weights to evaluate are others than those that are trained, they stand under the weights' names, and
+// statistics that fit them: whoever reads a checkpoint means these. Those with which training goes on stand beside
+// them, as "conv1/weight#trained"; a slot that is evaluated as it is stands under the weight's name alone ("evaluated"
+// in the position).
 inline constexpr const char* kTrainedSuffix = "#trained";
 
 // A copy of the store at one step: training goes on while it waits to be written.
@@ -34,7 +36,10 @@ struct Snapshot {
   Json position;  // what the trainer needs to go on: see Position in position.h
 };
 
-Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json position);
+class EvaluatedInPlace;
+// `shown`: what stands in the store at this moment in place of what is trained; null: nothing.
+Snapshot takeSnapshot(const ParameterStore& store, std::int64_t step, Json position,
+                      const EvaluatedInPlace* shown = nullptr);
 
 class Checkpoint {
  public:
@@ -47,16 +52,17 @@ class Checkpoint {
   // lacks, which stay as they are.
   std::vector<std::string> restore(ParameterStore& store,
                                    const std::function<bool(const std::string&)>& mayLack = {}) const;
-  // The same for a training that goes on: with the weights as the rule left them, beside their averages. An average
-  // that the file lacks begins at them.
+  // The same for a training that goes on: with the weights as the rule left them, beside those that were evaluated.
   std::vector<std::string> restoreTraining(ParameterStore& store,
                                            const std::function<bool(const std::string&)>& mayLack = {}) const;
-  bool hasAverages() const;
+  // The names of slots of which it has any.
+  std::set<std::string> slots() const;
   // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed
   // since. Answers how many were filled.
   std::size_t restoreMatching(ParameterStore& store) const;
 
  private:
+  std::set<std::string> evaluatedSlots() const;
   std::filesystem::path m_path;
   TensorFile m_file;
   Json m_position;

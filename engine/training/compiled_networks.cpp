@@ -11,10 +11,11 @@ namespace loom {
 
 Program CompiledNetworks::program(const CompileRequest& request) const {
   try {
-    const bool training = request.phase == Phase::training;
+    const bool training = request.phase != Phase::evaluation;
     Program program = lower(*request.network, {.batch = request.batch, .seed = m_seed, .training = training});
     if (request.feed != nullptr && m_backend.preparesImages()) request.feed->takeBytes(*request.network, program);
-    if (!training) return program;
+    if (request.phase == Phase::statistics) setBatchStatistics(program, BatchStatistics::lastBatch);
+    if (request.phase != Phase::training) return program;
     ProgramBuilder builder(std::move(program));
     differentiate(builder, request.wanted);
     Program differentiated = builder.take();

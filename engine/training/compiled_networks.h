@@ -15,7 +15,11 @@ namespace loom {
 
 class Feed;
 
-enum class Phase { training, evaluation };
+enum class Phase {
+  training,
+  evaluation,
+  statistics,  // forwards as in training: batch statistics become those of one batch
+};
 
 struct CompileRequest {
   const Network* network = nullptr;  // kept by address: must outlive the cache

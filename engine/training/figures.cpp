@@ -57,6 +57,10 @@ void Figures::run(Executable& executable, const StepOptions& options, double sam
   m_runs.push_back({.executable = &executable, .step = step, .samples = samples, .measured = {}});
 }
 
+void Figures::readAll() {
+  for (Run& run : m_runs) read(run);
+}
+
 Measured Figures::take() {
   if (m_runs.empty()) throwError(ErrorCode::internal, "figures are asked for, but no run was begun");
   read(m_runs.front());

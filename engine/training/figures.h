@@ -14,6 +14,8 @@ class Figures {
   void run(Executable& executable, const StepOptions& options, double samples);
   // The figures of the oldest run that was not taken yet; waits for them. There must be one.
   Measured take();
+  // Reads all that were begun, so that a run whose figures nobody wants may follow.
+  void readAll();
   void clear() { m_runs.clear(); }
 
  private:

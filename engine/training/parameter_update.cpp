@@ -11,19 +11,34 @@ namespace loom {
 ParameterUpdate::ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store,
                                  Backend& backend, const Options& options)
     : m_stepsPerEpoch(options.stepsPerEpoch),
-      m_made(makeUpdateProgram(spec, index, trained, options.stepsPerEpoch, options.averageDecay)),
-      m_executable(
-          backend.compile(std::move(m_made.program), store, {.trace = options.trace, .profile = options.profile})),
+      m_made(makeUpdateProgram(spec, index, trained,
+                               {.stepsPerEpoch = options.stepsPerEpoch,
+                                .averageDecay = options.averageDecay,
+                                .clipNorm = options.clipNorm})),
+      m_executable(backend.compile(std::move(m_made.program), store,
+                                   {.threads = options.threads, .trace = options.trace, .profile = options.profile})),
       m_squares(m_made.parameters.size()),
       m_ratios(m_made.parameters.size(), 1.0) {}
 
+// The epochs done, in whole steps of them; of a rule that weighs its steps, this one's share of their average: by the
+// square of the highest rate so far (Defazio et al. 2024).
+std::int64_t ParameterUpdate::stepScalar(const ApplyOptions& options) {
+  if (!m_made.weighsSteps)
+    return static_cast<std::int64_t>(std::floor(options.epoch * static_cast<double>(m_stepsPerEpoch) + 1e-6));
+  m_weightsBegun = m_weights;
+  m_weightsBegun.most = std::max(m_weights.most, options.learningRate);
+  const double weight = m_weightsBegun.most * m_weightsBegun.most;
+  m_weightsBegun.sum += weight;
+  return partsOfShare(m_weightsBegun.sum > 0 ? weight / m_weightsBegun.sum : 0);
+}
+
 void ParameterUpdate::begin(const ApplyOptions& options) {
   const std::int64_t number = m_count + static_cast<std::int64_t>(m_begun.size()) + 1;
-  const StepNumber step = m_executable->run(
-      {.step = static_cast<std::int64_t>(std::floor(options.epoch * static_cast<double>(m_stepsPerEpoch) + 1e-6)),
-       .learningRate = options.learningRate,
-       .updateCount = number,
-       .clipNorm = options.clipNorm.value_or(std::numeric_limits<double>::infinity())});
+  const StepNumber step =
+      m_executable->run({.step = stepScalar(options),
+                         .learningRate = options.learningRate,
+                         .updateCount = number,
+                         .clipNorm = options.clipNorm.value_or(std::numeric_limits<double>::infinity())});
   m_begun.push_back({step, number});
 }
 
@@ -47,6 +62,7 @@ ApplyOutcome ParameterUpdate::finish() {
   m_executable->readResult(kRatiosResult, m_ratios, begun.step);
   if (m_made.measures) outcome.ratios = summary();
   ++m_count;
+  if (m_made.weighsSteps) m_weights = m_weightsBegun;
   return outcome;
 }
 

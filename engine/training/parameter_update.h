@@ -36,8 +36,10 @@ class ParameterUpdate {
   struct Options {
     std::int64_t stepsPerEpoch = 1;  // into which rules that follow epochs see them divided
     double averageDecay = 0;         // of the average of the weights; 0: none
+    std::optional<double> clipNorm;  // that apply() is going to be given
+    int threads = 0;                 // as in CompileOptions, as are the others
     Trace* trace = nullptr;
-    bool profile = false;  // as in CompileOptions
+    bool profile = false;
   };
   // As makeUpdateProgram(). Keeps a reference to `store`.
   ParameterUpdate(const UpdateSpec& spec, int index, const Program& trained, ParameterStore& store, Backend& backend,
@@ -61,14 +63,25 @@ class ParameterUpdate {
   std::int64_t count() const { return m_count; }          // updates done
   void setCount(std::int64_t count) { m_count = count; }  // resume
   const std::vector<std::string>& parameters() const { return m_made.parameters; }
-  const std::vector<std::string>& slots() const { return m_made.slots; }  // names in the store
+  const std::vector<std::string>& slots() const { return m_made.slots; }    // names in the store
+  const std::vector<std::string>& copies() const { return m_made.copies; }  // slots that begin as the weight
   const std::vector<std::string>& undecayed() const { return m_made.undecayed; }
+  const std::optional<EvaluatedFrom>& evaluated() const { return m_made.evaluated; }
+  // Of a rule that averages its own steps: the highest rate so far, and the sum of the steps' weights. One update at a
+  // time may then be under way.
+  struct StepWeights {
+    double most = 0, sum = 0;
+  };
+  bool weighsSteps() const { return m_made.weighsSteps; }
+  const StepWeights& stepWeights() const { return m_weights; }
+  void setStepWeights(const StepWeights& weights) { m_weights = weights; }
   // Of the update that was finished last, by parameter; 1 for rules without.
   const std::vector<double>& trustRatios() const { return m_ratios; }
   bool measures() const { return m_made.measures; }
 
  private:
   TrustRatios summary() const;
+  std::int64_t stepScalar(const ApplyOptions& options);
   std::int64_t m_stepsPerEpoch = 1;
   UpdateProgram m_made;  // its program went into the executable
   std::unique_ptr<Executable> m_executable;
@@ -78,6 +91,7 @@ class ParameterUpdate {
     std::int64_t number = 0;  // of the update, from 1
   };
   std::deque<Begun> m_begun;                // and not finished
+  StepWeights m_weights, m_weightsBegun;    // of updates that were made; with the one that is under way
   std::int64_t m_refused = 0;               // the number of the update whose gradients were not finite; 0 = none
   std::vector<double> m_squares, m_ratios;  // by parameter
 };

@@ -47,6 +47,8 @@ Json Position::toJson() const {
     }
     if (update.lossScale > 0) one["loss_scale"] = {{"value", update.lossScale}, {"finite_steps", update.finiteSteps}};
     if (update.plateau) one["plateau"] = jsonOf(*update.plateau);
+    if (!update.methods.empty()) one["methods"] = update.methods;
+    if (update.weights > 0) one["step_weights"] = {{"highest_rate", update.highestRate}, {"sum", update.weights}};
     counts.push_back(std::move(one));
   }
   Json json = {{"version", kCheckpointVersion},
@@ -95,6 +97,11 @@ Position Position::fromJson(const Json& json) {
         place.finiteSteps = update["loss_scale"].at("finite_steps").get<std::int64_t>();
       }
       if (update.contains("plateau")) place.plateau = plateauOf(update["plateau"]);
+      if (update.contains("methods")) place.methods = update["methods"];
+      if (update.contains("step_weights")) {
+        place.highestRate = update["step_weights"].at("highest_rate").get<double>();
+        place.weights = update["step_weights"].at("sum").get<double>();
+      }
       position.updates.push_back(place);
     }
     position.batch = json.at("batch").get<std::int64_t>();

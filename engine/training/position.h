@@ -51,6 +51,8 @@ struct Position {
     double lossScale = 0;          // in f16; 0 = none
     std::int64_t finiteSteps = 0;  // since it changed last
     std::optional<PlateauState> plateau;
+    Json methods = Json::object();        // by id, what they keep beside their slots
+    double highestRate = 0, weights = 0;  // of a rule that averages its steps (ParameterUpdate::StepWeights)
   };
   std::vector<UpdatePlace> updates;
   std::int64_t batch = 0;       // a batch that was changed while training; 0 = that of the settings

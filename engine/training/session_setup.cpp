@@ -8,6 +8,7 @@
 #include "engine/data/balance.h"
 #include "engine/metrics/metric.h"
 #include "engine/network/lone_statistics.h"
+#include "engine/network/method_check.h"
 #include "engine/training/agreement.h"
 #include "engine/training/label_check.h"
 #include "engine/training/moved_data.h"
@@ -15,7 +16,6 @@
 #include "engine/training/same_weights.h"
 #include "engine/training/start_from.h"
 #include "engine/training/training_session.h"
-#include "engine/training/weight_averages.h"
 
 namespace loom {
 namespace {
@@ -71,9 +71,11 @@ TrainingSession::TrainingSession(Backend& backend, TrainerOptions options, Event
         m_options.run, events->attempt() == 1 ? ControlReader::From::start : ControlReader::From::end);
     m_keeper = std::make_unique<CheckpointKeeper>(m_options.run);
   }
+  refuseMethods();
   openData();
   makeUpdates();
   makeEvaluation();
+  makeStatistics();
   chooseMonitor();
   resume();
   describe();
@@ -265,20 +267,6 @@ void TrainingSession::beginWithWeights(bool wanted) {
   agree(m_parallel.communicator, Json::object(), failure);
 }
 
-// Of a checkpoint's optimizer state, what this training keeps and that one did not, and the other way round.
-void TrainingSession::tellMissing(const std::vector<std::string>& slots, bool hadAverages) {
-  const auto warn = [this](std::string message) { tell("warning", {{"message", message}, {"code", "checkpoint"}}); };
-  bool averages = false;
-  for (const std::string& slot : slots)
-    if (slot.ends_with(std::string("#") + kAverageSlot))
-      averages = true;
-    else
-      warn("the checkpoint has no optimizer state '" + slot + "'; it begins at 0");
-  if (averages) warn("the checkpoint has no averages of the weights; they begin at the weights as they are");
-  if (hadAverages && m_settings.averageDecay == 0)
-    warn("the averages of the weights are given up: the settings ask for the last weights now");
-}
-
 void TrainingSession::resume() {
   m_position.updates.resize(m_updates.size());
   m_position.nextValidation = m_settings.validateEvery;
@@ -295,7 +283,7 @@ void TrainingSession::resume() {
           return std::any_of(trained.begin(), trained.end(), [&](const Parameter& each) { return each.name == name; });
         });
       };
-      tellMissing(checkpoint.restoreTraining(m_store, untrained), checkpoint.hasAverages());
+      tellOtherSlots(checkpoint.restoreTraining(m_store, untrained), checkpoint.slots());
       m_position = Position::fromJson(checkpoint.position());
       m_position.updates.resize(m_updates.size());
       m_writtenStep = m_position.step;
@@ -306,7 +294,8 @@ void TrainingSession::resume() {
   }
   beginWithWeights(m_writtenStep < 0);
   if (m_parallel.ranks() > 1) sharePosition();
-  if (m_writtenStep < 0) beginAverages(m_store);
+  if (m_position.step == 0)
+    for (const auto& update : m_updates) beginAsWeights(m_store, update->copies());
   m_step = m_position.step;
   const std::int64_t perEpoch = m_primary->stepsPerEpoch();
   m_stepsTotal = static_cast<std::int64_t>(std::ceil(m_settings.epochs * static_cast<double>(perEpoch) - 1e-6));

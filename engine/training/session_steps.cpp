@@ -62,6 +62,8 @@ void TrainingSession::beginStep() {
                                                               : static_cast<double>(batch.first + batch.size) /
                                                                     static_cast<double>(m_primary->samplesPerEpoch()));
   }
+  for (PartBegun& part : step.parts)
+    if (part.outcome && part.outcome->made) part.update->made(m_position.epoch);
   step.samples = m_position.samples;
   step.epoch = m_position.epoch;
   for (const auto& [name, feed] : m_feeds) step.waited += feed->waited();
@@ -143,6 +145,7 @@ void TrainingSession::finishStep() {
 
 // Known to all ranks alike. Hosts of different kinds come apart in the last bits now and then: rank 0's weights go on.
 void TrainingSession::makeAlike(const std::vector<int>& apart) {
+  for (const auto& update : m_updates) update->settleExchange();
   shareStore(m_parallel.communicator, m_store, StorePart::valuesAndSlots);
   std::vector<std::string> names;
   for (const int rank : apart)
@@ -194,7 +197,8 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
   std::vector<StepPart> parts;
   for (const auto& update : m_updates) {
     const double share = 1.0 / update->spec().every;
-    parts.push_back({update->executable(), share * static_cast<double>(m_settings.accumulate)});
+    parts.push_back(
+        {update->executable(), share * static_cast<double>(m_settings.accumulate * m_settings.method.computes)});
     parts.push_back({update->update().executable(), share});
   }
   completeLayerTimes(layers, parts, m_options.predictedSeconds, m_options.predictedFrom);

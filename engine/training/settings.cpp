@@ -72,6 +72,8 @@ TrainSettings readSettings(const Json& settings) {
         "two is enough; set the other back",
         read.oversample);
   read.batchStages = batchStages(values);
+  read.methods = methodsIn(settings);
+  read.method = methodCost(settings);
   if (values.text("evaluated_weights") == "average") read.averageDecay = values.real("average_decay");
   return read;
 }

@@ -10,6 +10,7 @@
 #include "engine/comm/reductions/reduction.h"
 #include "engine/network/batch_stages.h"
 #include "engine/passes/passes.h"
+#include "engine/training/methods/method.h"
 
 namespace loom {
 
@@ -41,6 +42,8 @@ struct TrainSettings {
   BatchStatistics statistics = BatchStatistics::perShard;
   std::string startFrom;  // file of weights or folder of a run, as the project names it; empty = random numbers
   std::vector<std::string> startFromParameters;  // patterns; empty = all
+  std::vector<MethodChoice> methods;             // what happens around the rule
+  MethodCost method;                             // of them
   double rateScale = 1;                          // of the learning rate: the batch's over the base batch's
 
   std::int64_t batchAt(double epoch) const;  // of the step that begins there

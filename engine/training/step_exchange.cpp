@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/comm/reductions/host_reduction.h"
@@ -31,26 +32,31 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   // What devices sum by themselves is the library's.
   const bool librarys = m_choice.name == "automatic" || m_choice.name == "library";
   GradientExchange::Streams streams{parallel.streams(), false};
-  streams.sums = streams.ranks && m_wire == Wire::f32 && librarys && !parallel.deterministic &&
-                 options.smallestBatch >= parallel.logical;
+  streams.sums = options.delayedIn.empty() && streams.ranks && m_wire == Wire::f32 && librarys &&
+                 !parallel.deterministic && options.smallestBatch >= parallel.logical;
   for (std::size_t b = 0; b < options.buckets.size() && !streams.sums; ++b) {
     const bool isOfStates = options.hasStates && b + 1 == options.buckets.size();
     addPart({.wire = isOfStates ? Wire::f32 : m_wire,
              .label = isOfStates ? "running statistics" : labelOf(options.buckets[b])},
-            options.buckets[b], store);
+            options.buckets[b], store, options.delayedIn);
   }
   // What is added behind the last shard has nothing to overlap: one message does.
   if (rowOf(m_wire).exact && !m_parts.empty())
     m_parts = {Part{
         .last = m_tensors.size(), .floats = m_parts.back().begin + m_parts.back().floats, .label = "all gradients"}};
   if (parallel.ranks() > 1) m_perHost = ranksPerHost(allGatherTexts(parallel.communicator, machineOfRank()));
+  if (!options.delayedIn.empty() && parallel.ranks() > 1)
+    m_own = parallel.communicator.split(0, parallel.communicator.rank());
   makeReductions();
+  if (m_addsShards) addFromStore();
   if (parallel.ranks() == 1) return;
   std::vector<GradientExchange::Bucket> buckets;
   for (const Part& part : m_parts) buckets.push_back(bucketOf(part));
-  m_gradients =
-      std::make_unique<GradientExchange>(parallel.communicator, std::move(buckets), parallel.trace, std::move(streams));
+  m_gradients = std::make_unique<GradientExchange>(m_own ? *m_own : parallel.communicator, std::move(buckets),
+                                                   parallel.trace, std::move(streams));
 }
+
+StepExchange::~StepExchange() = default;
 
 const ReductionDefinition& StepExchange::rowOf(Wire wire) const {
   return reductionOf(m_choice, wire, m_parallel.deterministic);
@@ -65,11 +71,14 @@ ReductionShape StepExchange::shapeOf(Wire wire, std::size_t floats) const {
           .values = m_choice.values};
 }
 
-void StepExchange::addPart(Part part, const std::vector<std::string>& names, ParameterStore& store) {
+void StepExchange::addPart(Part part, const std::vector<std::string>& names, ParameterStore& store,
+                           const std::string& delayedIn) {
   part.first = m_stored.size();
   part.begin = m_parts.empty() ? 0 : m_parts.back().begin + m_parts.back().floats;
   for (const std::string& name : names) {
-    StoredTensor& gradient = store.gradient(name);
+    StoredTensor& computed = store.gradient(name);
+    StoredTensor& gradient = delayedIn.empty() ? computed : store.slot(name, delayedIn);
+    if (!delayedIn.empty()) m_turns.emplace_back(&computed, &gradient);
     m_stored.push_back(&gradient);
     m_copies.emplace_back(gradient.isHost() ? 0 : static_cast<std::size_t>(gradient.elements()));
     m_tensors.push_back(gradient.isHost() ? gradient.host() : std::span(m_copies.back()));
@@ -89,7 +98,7 @@ void StepExchange::makeReductions() {
   for (Part& part : m_parts) {
     std::shared_ptr<Reduction>& last = made[part.wire];
     if (!last || last->addsShards())
-      last = rowOf(part.wire).make(m_parallel.communicator, shapeOf(part.wire, most[part.wire]));
+      last = rowOf(part.wire).make(m_own ? *m_own : m_parallel.communicator, shapeOf(part.wire, most[part.wire]));
     part.reduction = last;
     m_addsShards |= last->addsShards();
   }
@@ -149,7 +158,43 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, con
     options.everywhere = m_parallel.alike(batch);
     compute(k, options);
   };
+  if (!m_turns.empty() && !m_addsShards) return runDelayed(shards, told);
   m_addsShards ? runShards(shards, told) : runInStore(shards, told);
+  takeTurns();
+}
+
+// What goes to its sum shard by shard is taken where it is computed, and waits when the sum is known.
+void StepExchange::addFromStore() {
+  for (std::size_t i = 0; i < m_turns.size(); ++i) {
+    m_stored[i] = m_turns[i].first;
+    m_tensors[i] = m_stored[i]->isHost() ? m_stored[i]->host() : std::span(m_copies[i]);
+  }
+}
+
+// The store's gradients change places with those that waited.
+void StepExchange::takeTurns() {
+  std::vector<float> kept;
+  for (const auto& [computed, waiting] : m_turns) {
+    kept = computed->values();
+    computed->copyFrom(*waiting);
+    waiting->write(kept);
+  }
+}
+
+void StepExchange::runDelayed(const std::vector<Shard>& shards, const Compute& compute) {
+  for (std::size_t k = 0; k < shards.size(); ++k) compute(k, {.accumulate = k > 0});
+  if (shards.empty())
+    for (const auto& [computed, waiting] : m_turns)
+      computed->write(std::vector<float>(static_cast<std::size_t>(computed->elements())));
+  settle();
+  takeTurns();
+  if (!m_gradients) return;
+  m_gradients->postAll();
+  m_underWay = true;
+}
+
+void StepExchange::settle() {
+  if (std::exchange(m_underWay, false)) m_gradients->wait();
 }
 
 void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& compute) {

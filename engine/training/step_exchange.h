@@ -5,6 +5,8 @@
 // Running statistics of a step are the mean over its shards of what each makes of those before the step, weighted by
 // samples: so they do not depend on which rank computed what. Programs give each shard's part of that mean as a
 // gradient (averageStates()), which travels as the others do but is never rounded; the update puts it in its place.
+// Where gradients are delayed, those of a step go round while the next is computed: they wait in a slot,
+// and those of the step before stand in the store when run() returns.
 // Devices that exchange by themselves sum gradients in f32 where every rank has samples in every step.
 #include <memory>
 #include <string>
@@ -22,8 +24,10 @@ class StepExchange {
     std::vector<std::vector<std::string>> buckets;  // by parameter name, as planBuckets() gives them
     bool hasStates = false;                         // the last bucket is that of averaged states
     std::int64_t smallestBatch = 1;                 // samples of the smallest step
+    std::string delayedIn;                          // slot of what waits; empty: gradients are not delayed
   };
   StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store, const Options& options);
+  ~StepExchange();
 
   Collectives* collectives() { return m_gradients.get(); }  // null on one rank
 
@@ -34,8 +38,13 @@ class StepExchange {
   // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order.
   using Compute = std::function<void(std::size_t k, StepOptions options)>;
   void run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute);
+  // What is under way is done: the slots hold sums. Also before the end, by all ranks. Throws what the exchange met.
+  void settle();
 
  private:
+  void runDelayed(const std::vector<Shard>& shards, const Compute& compute);
+  void takeTurns();
+  void addFromStore();
   void runInStore(const std::vector<Shard>& shards, const Compute& compute);
   void runShards(const std::vector<Shard>& shards, const Compute& compute);
   // Gradients that travel together: tensors [first, last) of m_tensors, numbers from `begin` on of m_sum.
@@ -45,7 +54,7 @@ class StepExchange {
     std::string label;
     std::shared_ptr<Reduction> reduction;
   };
-  void addPart(Part part, const std::vector<std::string>& names, ParameterStore& store);
+  void addPart(Part part, const std::vector<std::string>& names, ParameterStore& store, const std::string& delayedIn);
   void makeReductions();
   const ReductionDefinition& rowOf(Wire wire) const;
   ReductionShape shapeOf(Wire wire, std::size_t floats) const;
@@ -58,6 +67,10 @@ class StepExchange {
   const Parallel& m_parallel;
   Wire m_wire;
   ReductionChoice m_choice;
+  // Delayed: by tensor, the store's gradient and what waits for the next step.
+  std::vector<std::pair<StoredTensor*, StoredTensor*>> m_turns;
+  std::unique_ptr<Communicator> m_own;  // what is under way while others talk has ranks of its own
+  bool m_underWay = false;
   int m_perHost = 0;  // ranks of a host, as ReductionShape has it
   std::vector<StoredTensor*> m_stored;
   std::vector<std::vector<float>> m_copies;  // by tensor; empty on the host

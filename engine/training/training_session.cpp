@@ -6,7 +6,6 @@
 #include "engine/base/error.h"
 #include "engine/program/trace.h"
 #include "engine/training/same_weights.h"
-#include "engine/training/weight_averages.h"
 
 namespace loom {
 namespace {
@@ -30,6 +29,7 @@ TrainResult TrainingSession::run() {
     if (finished()) break;
     trainStep();
   }
+  for (const auto& update : m_updates) update->settleExchange();
   const bool done = finished() && !m_position.validationDue;
   if (m_writtenStep != m_step || m_pendingBest || !done) writeCheckpoint(false);
   Json last = {{"reason", done ? "done" : "stopped"}, {"step", m_step}, {"epoch", m_position.epoch}};
@@ -110,10 +110,8 @@ void TrainingSession::endEpoch() {
 
 bool TrainingSession::validate() {
   const auto begin = Clock::now();
-  const std::optional<Measured> measured = [this] {
-    const AveragesInPlace averages(m_store);
-    return m_evaluation->run(m_options.stop);
-  }();
+  const EvaluatedInPlace shown(m_store, evaluatedNow());
+  const std::optional<Measured> measured = m_evaluation->run(m_options.stop);
   if (!measured) return false;
   m_position.validationDue = false;
   tell("validation", {{"step", m_step},
@@ -122,11 +120,21 @@ bool TrainingSession::validate() {
                       {"metrics", metricsJson(inUnits(*measured, m_validationUnits))},
                       {"samples", measured->samples},
                       {"ms", milliseconds(Clock::now() - begin)}});
-  considerBest(*measured);
+  considerBest(*measured, &shown);
   return true;
 }
 
-void TrainingSession::considerBest(const Measured& measured) {
+EvaluatedWeights TrainingSession::evaluatedNow() const {
+  EvaluatedWeights evaluated;
+  for (const auto& update : m_updates)
+    if (const auto from = update->evaluated())
+      for (const std::string& name : update->update().parameters()) evaluated.from.emplace(name, *from);
+  if (!evaluated.from.empty())
+    for (const auto& fresh : m_statistics) evaluated.statistics.push_back(fresh.get());
+  return evaluated;
+}
+
+void TrainingSession::considerBest(const Measured& measured, const EvaluatedInPlace* shown) {
   double value = measured.loss;
   for (const auto& [name, metric] : measured.metrics)
     if (name == m_settings.monitor) value = metric;
@@ -135,7 +143,11 @@ void TrainingSession::considerBest(const Measured& measured) {
   if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value))
     return;
   m_position.best = BestSoFar{.metric = m_settings.monitor, .value = value, .epoch = m_position.epoch, .step = m_step};
-  if (first()) m_pendingBest = takeSnapshot(m_store, m_step, position().toJson());
+  if (!first()) return;
+  for (const auto& update : m_updates) update->settleExchange();
+  std::optional<EvaluatedInPlace> own;
+  if (!shown) shown = &own.emplace(m_store, evaluatedNow());
+  m_pendingBest = takeSnapshot(m_store, m_step, position().toJson(), shown);
 }
 
 void TrainingSession::checkpointIfDue(bool epochEnded) {
@@ -154,7 +166,9 @@ void TrainingSession::writeCheckpoint(bool keep) {
   }
   const std::optional<Json> bestOf = m_pendingBest ? std::optional<Json>(m_position.best->toJson()) : std::nullopt;
   // The position of now, not of when the best was seen: a validation may have been counted in between.
-  tellCheckpoint(m_keeper->write(takeSnapshot(m_store, m_step, position().toJson()), true, bestOf, keep));
+  for (const auto& update : m_updates) update->settleExchange();
+  const EvaluatedInPlace shown(m_store, evaluatedNow());
+  tellCheckpoint(m_keeper->write(takeSnapshot(m_store, m_step, position().toJson(), &shown), true, bestOf, keep));
   m_pendingBest.reset();
   m_writtenStep = m_step;
   m_lastWrite = Clock::now();

@@ -4,13 +4,16 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "engine/network/flatten.h"
 #include "engine/run/control.h"
 #include "engine/training/checkpoint.h"
 #include "engine/training/class_weights.h"
+#include "engine/training/evaluated_weights.h"
 #include "engine/training/evaluation.h"
+#include "engine/training/fresh_statistics.h"
 #include "engine/training/layer_times.h"
 #include "engine/training/project_data.h"
 #include "engine/training/trainer.h"
@@ -46,7 +49,9 @@ class TrainingSession {
   void followSettings(std::int64_t stepsPerEpoch);
   void warnOfLoneStatistics();
   void sharePosition();
-  void tellMissing(const std::vector<std::string>& slots, bool hadAverages);
+  void refuseMethods() const;
+  void makeStatistics();
+  void tellOtherSlots(const std::vector<std::string>& missing, const std::set<std::string>& had);
   void chooseMonitor();
   void describe();
   void tellPlan();
@@ -85,7 +90,9 @@ class TrainingSession {
   bool stopWanted() const { return m_options.stop && m_options.stop->load(std::memory_order_relaxed); }
   void endEpoch();
   bool validate();
-  void considerBest(const Measured& measured);
+  EvaluatedWeights evaluatedNow() const;
+  // `shown`: what stands in the store in place of what is trained; null: nothing.
+  void considerBest(const Measured& measured, const EvaluatedInPlace* shown = nullptr);
   void checkpointIfDue(bool epochEnded);
   void writeCheckpoint(bool keep);
   void saveBestBeforeDivergence();
@@ -114,6 +121,7 @@ class TrainingSession {
   std::map<std::string, std::unique_ptr<Feed>> m_feeds;
   std::vector<std::unique_ptr<UpdateRunner>> m_updates;
   std::unique_ptr<Evaluation> m_evaluation;
+  std::vector<std::unique_ptr<FreshStatistics>> m_statistics;  // of the networks whose weights to evaluate differ
   std::unique_ptr<ControlReader> m_control;
   std::unique_ptr<CheckpointKeeper> m_keeper;
   std::vector<std::string> m_hosts;  // by rank

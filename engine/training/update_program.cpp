@@ -1,11 +1,14 @@
 #include "engine/training/update_program.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/names.h"
 #include "engine/network/pattern.h"
+#include "engine/network/product_choice.h"
 #include "engine/ops/update.h"
+#include "engine/optimizers/product_rule.h"
 #include "engine/program/builder.h"
 
 namespace loom {
@@ -14,18 +17,6 @@ namespace {
 bool matchesAny(const std::vector<std::string>& patterns, std::string_view text) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [text](const std::string& pattern) { return matchesPattern(pattern, text); });
-}
-
-std::string_view kindName(ParameterKind kind) {
-  switch (kind) {
-    case ParameterKind::weight:
-      return "weight";
-    case ParameterKind::bias:
-      return "bias";
-    case ParameterKind::normalisation:
-      return "normalisation";
-  }
-  return "weight";
 }
 
 const OptimizerDefinition& definitionOf(const Json& optimizer) {
@@ -54,64 +45,195 @@ const OptimizerDefinition& definitionOf(const Json& optimizer) {
                            : fmt::format("none of {} is matched by its patterns and leads to the loss", known));
 }
 
+// Into which a step's share is divided, exactly.
+constexpr std::int64_t kShareParts = std::int64_t{1} << 52;
+
+// Writes the program of an update: what of each parameter goes where.
+class UpdateWriter {
+ public:
+  UpdateWriter(const UpdateSpec& spec, int index, const Program& trained, const UpdateProgramOptions& options)
+      : m_spec(spec),
+        m_index(index),
+        m_options(options),
+        m_definition(definitionOf(spec.optimizer)),
+        m_values(m_definition.entry, spec.optimizer),
+        m_rule(m_definition.make(m_values)),
+        m_products(m_definition.products ? m_definition.products(m_values) : nullptr),
+        m_unscaled(m_rule->unscaled().begin(), m_rule->unscaled().end()),
+        m_builder(1, trained.seed, true) {
+    if (m_products) m_choice.emplace(*m_products, trained);
+    m_made.baseRate = m_values.real("learning_rate");
+    m_made.baseDecay = m_values.real("weight_decay");
+    m_made.measures = m_rule->measures();
+    m_made.weighsSteps = m_rule->weighsSteps();
+    for (const std::string& slot : m_rule->slots()) m_made.slots.push_back(inStore(slot));
+    if (auto evaluated = m_rule->evaluated()) {
+      evaluated->slot = inStore(evaluated->slot);
+      m_made.copies.push_back(evaluated->slot);
+      m_made.evaluated = std::move(evaluated);
+    }
+    if (!averages()) return;
+    m_made.slots.push_back(kAverageSlot);
+    m_made.copies.push_back(kAverageSlot);
+    m_made.evaluated = EvaluatedFrom{.slot = kAverageSlot};
+  }
+
+  UpdateProgram write(const Program& trained) {
+    for (const Parameter& parameter : trained.parameters)
+      if (trained.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor) take(parameter);
+    if (m_gradients.empty()) refuseEmpty(m_spec, m_index, trained);
+    m_squares = m_builder.add("gradient_squares", m_gradients);
+    for (const Multiplied& one : m_multiplied) multiply(one);
+    const TensorId ratios = emitUpdate();
+    if (averages() && !m_multiplied.empty()) emitAverages();
+    m_builder.result(kSquaresResult, ResultKind::output, m_squares);
+    m_builder.result(kRatiosResult, ResultKind::output, ratios);
+    m_made.program = m_builder.take();
+    return std::move(m_made);
+  }
+
+ private:
+  // A parameter that is stepped by products.
+  struct Multiplied {
+    Parameter parameter;
+    TensorId weight, gradient;
+    double decay;
+    std::size_t square;
+  };
+
+  bool averages() const { return m_options.averageDecay > 0; }
+  std::string inStore(const std::string& slot) const {
+    return m_index == 0 ? slot : fmt::format("{}@{}", slot, m_index);
+  }
+
+  void take(const Parameter& parameter) {
+    if (parameter.isState) {
+      m_states.insert(m_states.end(), {m_builder.state(parameter), m_builder.gradient(parameter)});
+      return;
+    }
+    const auto matched = [&](const std::vector<std::string>& patterns) {
+      return matchesAny(patterns, kindName(parameter.kind)) || matchesAny(patterns, parameter.name);
+    };
+    const bool decayed = !matched(m_spec.decayExclude);
+    if (!decayed) m_made.undecayed.push_back(parameter.name);
+    const double decay = decayed ? m_made.baseDecay : 0;
+    const TensorId gradient = m_builder.gradient(parameter);
+    m_gradients.push_back(gradient);
+    m_made.parameters.push_back(parameter.name);
+    const bool byProducts = m_choice && m_choice->takes(parameter);
+    m_made.scaled.push_back(!byProducts && !matched(m_unscaled));
+    const TensorId weight = m_builder.parameter(parameter);
+    if (byProducts) {
+      m_multiplied.push_back({parameter, weight, gradient, decay, m_gradients.size() - 1});
+      return;
+    }
+    m_decays.push_back(decay);
+    m_scaled.push_back(m_made.scaled.back());
+    m_places.push_back(static_cast<std::int64_t>(m_gradients.size()) - 1);
+    m_tensors.insert(m_tensors.end(), {weight, gradient});
+    for (const std::string& slot : m_made.slots) m_tensors.push_back(m_builder.slot(parameter, slot));
+  }
+
+  // What gradients are multiplied with so that their common norm stays below the limit, as the op `update` does it.
+  TensorId clipping() {
+    if (m_clip != kNoTensor || !m_options.clipNorm) return m_clip;
+    TensorId sum = kNoTensor;
+    for (const TensorId gradient : m_gradients) {
+      const TensorId square = m_builder.add("unary", {gradient}, {{"function", "square"}});
+      const TensorId part = m_builder.add("reduce", {square}, {{"function", "sum"}});
+      sum = sum == kNoTensor ? part : m_builder.add("binary", {sum, part}, {{"function", "add"}});
+    }
+    const TensorId norm = m_builder.add("unary", {sum}, {{"function", "sqrt"}}),
+                   below = m_builder.add("scale", {norm}, {{"factor", 1.0}, {"offset", 1e-6}}),
+                   over = m_builder.add("unary", {below}, {{"function", "reciprocal"}}),
+                   scale = m_builder.add("scale", {over}, {{"factor", *m_options.clipNorm}, {"offset", 0.0}});
+    return m_clip = m_builder.add("unary", {scale}, {{"function", "clamp"}, {"alpha", 0.0}, {"beta", 1.0}});
+  }
+
+  void multiply(const Multiplied& one) {
+    const TensorId clip = clipping();
+    ProductInputs inputs{.weight = one.weight,
+                         .gradient = clip == kNoTensor ? one.gradient : m_builder.add("scale_by", {one.gradient, clip}),
+                         .learningRate = m_builder.scalar(kLearningRateScalar),
+                         .weightDecay = one.decay,
+                         .slots = {}};
+    for (const std::string& slot : m_products->slots())
+      inputs.slots.push_back(m_builder.slot(one.parameter, inStore(slot)));
+    const std::vector<TensorId> becomes = m_products->emit(m_builder, inputs);
+    m_states.insert(m_states.end(), {one.weight, becomes.front()});
+    for (std::size_t i = 0; i < inputs.slots.size(); ++i)
+      m_states.insert(m_states.end(), {inputs.slots[i], becomes[i + 1]});
+  }
+
+  std::vector<TensorId> scalars(TensorId learningRate) {
+    return {learningRate, m_builder.scalar(kUpdateCountScalar), m_builder.scalar(kClipNormScalar), m_squares};
+  }
+
+  TensorId emitUpdate() {
+    TensorId rate = m_builder.scalar(kLearningRateScalar);
+    if (const double rest = m_products ? m_products->restRate() : 1; rest != 1)
+      rate = m_builder.add("scale", {rate}, {{"factor", rest}, {"offset", 0.0}});
+    std::vector<TensorId> inputs = scalars(rate);
+    inputs.insert(inputs.end(), m_tensors.begin(), m_tensors.end());
+    inputs.insert(inputs.end(), m_states.begin(), m_states.end());
+    if (m_rule->followsEpochs()) inputs.push_back(m_builder.scalar(kStepScalar));  // of the epochs, in this program
+    const std::int64_t parts = m_made.weighsSteps ? kShareParts : m_options.stepsPerEpoch;
+    Attributes attributes = updateAttributes(m_definition, m_values, m_decays, m_scaled, parts);
+    if (averages()) attributes.set("average_decay", m_options.averageDecay);
+    if (m_places.size() < m_gradients.size()) attributes.set("squares_at", m_places);
+    return m_builder.add("update", std::move(inputs), std::move(attributes));
+  }
+
+  // Of what was stepped by products: a step of SGD that goes nowhere, with the average behind it.
+  void emitAverages() {
+    const OptimizerDefinition& still = *findOptimizer("SGD");
+    const Json none = Json::object();
+    std::vector<TensorId> inputs = scalars(m_builder.constant(0));
+    std::vector<std::int64_t> places, scaled;
+    std::vector<double> decays;
+    for (const Multiplied& one : m_multiplied) {
+      inputs.insert(inputs.end(), {one.weight, one.gradient, m_builder.slot(one.parameter, kAverageSlot)});
+      places.push_back(static_cast<std::int64_t>(one.square));
+      decays.push_back(0);
+      scaled.push_back(0);
+    }
+    Attributes attributes = updateAttributes(still, Values(still.entry, none), decays, scaled);
+    attributes.set("average_decay", m_options.averageDecay);
+    if (places.size() < m_gradients.size()) attributes.set("squares_at", places);
+    m_builder.add("update", std::move(inputs), std::move(attributes));
+  }
+
+  const UpdateSpec& m_spec;
+  int m_index;
+  const UpdateProgramOptions& m_options;
+  const OptimizerDefinition& m_definition;
+  Values m_values;
+  std::unique_ptr<Optimizer> m_rule;
+  std::unique_ptr<ProductRule> m_products;
+  std::vector<std::string> m_unscaled;
+  std::optional<ProductChoice> m_choice;
+  ProgramBuilder m_builder;
+  UpdateProgram m_made;
+  std::vector<TensorId> m_gradients, m_tensors, m_states;
+  std::vector<Multiplied> m_multiplied;
+  std::vector<double> m_decays;
+  std::vector<std::int64_t> m_scaled, m_places;
+  TensorId m_squares = kNoTensor, m_clip = kNoTensor;
+};
+
 }  // namespace
 
 bool isChosen(const UpdateSpec& spec, const Parameter& parameter) {
   return !parameter.isState && (spec.parameters.empty() || matchesAny(spec.parameters, parameter.name));
 }
 
-UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained, std::int64_t stepsPerEpoch,
-                                double averageDecay) {
-  const OptimizerDefinition& definition = definitionOf(spec.optimizer);
-  const Values values(definition.entry, spec.optimizer);
-  const std::unique_ptr<Optimizer> rule = definition.make(values);
-  UpdateProgram made;
-  made.baseRate = values.real("learning_rate");
-  made.baseDecay = values.real("weight_decay");
-  made.measures = rule->measures();
-  for (const std::string& slot : rule->slots())
-    made.slots.push_back(index == 0 ? slot : fmt::format("{}@{}", slot, index));
-  if (averageDecay > 0) made.slots.push_back(kAverageSlot);
+UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained,
+                                const UpdateProgramOptions& options) {
+  return UpdateWriter(spec, index, trained, options).write(trained);
+}
 
-  const std::vector<std::string> unscaled(rule->unscaled().begin(), rule->unscaled().end());
-  ProgramBuilder builder(1, trained.seed, true);
-  std::vector<TensorId> gradients, tensors, states;
-  std::vector<double> decays;
-  std::vector<std::int64_t> scaled;
-  for (const Parameter& parameter : trained.parameters) {
-    if (trained.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
-    if (parameter.isState) {
-      states.insert(states.end(), {builder.state(parameter), builder.gradient(parameter)});
-      continue;
-    }
-    const auto matched = [&](const std::vector<std::string>& patterns) {
-      return matchesAny(patterns, kindName(parameter.kind)) || matchesAny(patterns, parameter.name);
-    };
-    const bool decayed = !matched(spec.decayExclude);
-    if (!decayed) made.undecayed.push_back(parameter.name);
-    decays.push_back(decayed ? made.baseDecay : 0);
-    made.scaled.push_back(!matched(unscaled));
-    scaled.push_back(made.scaled.back());
-    made.parameters.push_back(parameter.name);
-    gradients.push_back(builder.gradient(parameter));
-    tensors.insert(tensors.end(), {builder.parameter(parameter), gradients.back()});
-    for (const std::string& slot : made.slots) tensors.push_back(builder.slot(parameter, slot));
-  }
-  if (gradients.empty()) refuseEmpty(spec, index, trained);
-
-  const TensorId squares = builder.add("gradient_squares", gradients);
-  std::vector<TensorId> inputs{builder.scalar(kLearningRateScalar), builder.scalar(kUpdateCountScalar),
-                               builder.scalar(kClipNormScalar), squares};
-  inputs.insert(inputs.end(), tensors.begin(), tensors.end());
-  inputs.insert(inputs.end(), states.begin(), states.end());
-  if (rule->followsEpochs()) inputs.push_back(builder.scalar(kStepScalar));  // of the epochs, in this program
-  Attributes attributes = updateAttributes(definition, values, std::move(decays), std::move(scaled), stepsPerEpoch);
-  if (averageDecay > 0) attributes.set("average_decay", averageDecay);
-  const TensorId ratios = builder.add("update", std::move(inputs), std::move(attributes));
-  builder.result(kSquaresResult, ResultKind::output, squares);
-  builder.result(kRatiosResult, ResultKind::output, ratios);
-  made.program = builder.take();
-  return made;
+std::int64_t partsOfShare(double share) {
+  return std::llround(share * static_cast<double>(kShareParts));
 }
 
 }  // namespace loom

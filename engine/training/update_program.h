@@ -1,10 +1,12 @@
 #pragma once
 // One update of `training` as a program: which tensors, by which rule, with which weight decay. It reads the gradients
 // that stand in the store and changes weights and slots there; learning rate, count and clipping are its scalars.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/network/project.h"
+#include "engine/optimizers/evaluated.h"
 #include "engine/program/program.h"
 
 namespace loom {
@@ -20,20 +22,32 @@ inline constexpr const char* kAverageSlot = "average";
 struct UpdateProgram {
   Program program;
   std::vector<std::string> parameters;  // in their order
-  std::vector<std::string> slots;       // names in the store: "momentum", or "momentum@1" for the second update
-  std::vector<std::string> undecayed;   // parameters without weight decay
-  std::vector<bool> scaled;             // by parameter: whether trust ratios reach it
-  double baseRate = 0, baseDecay = 0;   // as the project has them
-  bool measures = false;                // has trust ratios
+  // Names in the store of what is kept for a parameter: "momentum", or "momentum@1" for the second update. A rule with
+  // products keeps other ones for what it steps by them.
+  std::vector<std::string> slots;
+  std::vector<std::string> copies;     // those of the slots that begin as the weight
+  std::vector<std::string> undecayed;  // parameters without weight decay
+  std::vector<bool> scaled;            // by parameter: whether trust ratios reach it
+  double baseRate = 0, baseDecay = 0;  // as the project has them
+  bool measures = false;               // has trust ratios
+  bool weighsSteps = false;            // Optimizer::weighsSteps()
+  std::optional<EvaluatedFrom> evaluated;
+};
+
+struct UpdateProgramOptions {
+  std::int64_t stepsPerEpoch = 1;  // for rules that follow epochs
+  double averageDecay = 0;         // of the average of the weights, a slot kAverageSlot; 0 keeps none
+  std::optional<double> clipNorm;  // that the step is going to be given
 };
 
 // Takes the parameters for which `trained` computes gradients; the states whose averages it computes take these where
-// the update is made. `index` is this update's place in `training`: it keeps
-// slots of several optimizers on one parameter apart. `stepsPerEpoch`: for rules that follow epochs. `averageDecay`: of
-// the average of the weights, a slot kAverageSlot; 0 keeps none. Throws Error(badProject) for an unknown optimizer,
-// wrong values, or none to update.
+// the update is made. `index` is this update's place in `training`: it keeps slots of several optimizers on one
+// parameter apart. Throws Error(badProject) for an unknown optimizer, wrong values, or none to update.
 UpdateProgram makeUpdateProgram(const UpdateSpec& spec, int index, const Program& trained,
-                                std::int64_t stepsPerEpoch = 1, double averageDecay = 0);
+                                const UpdateProgramOptions& options = {});
+
+// A step's share of an average, of a rule that weighs its steps, as its program's scalar kStepScalar has it.
+std::int64_t partsOfShare(double share);
 
 // Whether the project's patterns choose this parameter.
 bool isChosen(const UpdateSpec& spec, const Parameter& parameter);

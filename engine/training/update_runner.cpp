@@ -31,14 +31,15 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   parts.parallel.shards(std::min(largest, parts.feed.size()), largest, shards);
   std::int64_t shard = 1;
   for (const Shard& one : shards) shard = std::max(shard, one.count);
-  m_request = {.network = &parts.network,
-               .phase = Phase::training,
-               .batch = shard,
-               .update = parts.index,
-               .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
-               .averagesStates = !parts.parallel.alone() || parts.parallel.passes > 1,
-               .feed = &parts.feed,
-               .passes = parts.settings.accumulate};
+  m_request = {
+      .network = &parts.network,
+      .phase = Phase::training,
+      .batch = shard,
+      .update = parts.index,
+      .wanted = [&spec = parts.spec](const Parameter& parameter) { return isChosen(spec, parameter); },
+      .averagesStates = !parts.parallel.alone() || parts.parallel.passes > 1 || !parts.settings.methods.empty(),
+      .feed = &parts.feed,
+      .passes = parts.settings.accumulate};
   // Which gradients travel together is decided on one program, for executables of every size.
   const Program whole = parts.networks.program(m_request);
   // All that the network has: what leads to an Output and to no loss is not updated, but evaluated, predicted and
@@ -47,11 +48,15 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   parts.store.ensure(whole.parameters);
   m_buckets = planBuckets(whole, parts.settings.fusionBytes);
   m_metrics = metricsOf(whole);
+  m_statistics = averagedStates(whole);
+  std::string delayed;
+  for (const MethodChoice& choice : parts.settings.methods)
+    if (choice.row->delays) delayed = methodSlot(choice.row->slots.front(), parts.index);
   if (m_request.averagesStates) {
     m_exchange = std::make_unique<StepExchange>(
         parts.parallel, parts.settings, parts.store,
         StepExchange::Options{
-            .buckets = m_buckets, .hasStates = !averagedStates(whole).empty(), .smallestBatch = smallest});
+            .buckets = m_buckets, .hasStates = !m_statistics.empty(), .smallestBatch = smallest, .delayedIn = delayed});
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
@@ -61,12 +66,51 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
   // Its slots stand first: what is free beside them is a batch's.
-  m_update = std::make_unique<ParameterUpdate>(parts.spec, parts.index, whole, parts.store, parts.backend,
-                                               ParameterUpdate::Options{.stepsPerEpoch = parts.stepsPerEpoch,
-                                                                        .averageDecay = parts.settings.averageDecay,
-                                                                        .trace = parts.compile.trace});
+  m_update = std::make_unique<ParameterUpdate>(
+      parts.spec, parts.index, whole, parts.store, parts.backend,
+      ParameterUpdate::Options{.stepsPerEpoch = parts.stepsPerEpoch,
+                               .averageDecay = parts.settings.averageDecay,
+                               .clipNorm = parts.settings.clipNorm,
+                               .threads = parts.settings.deterministic ? parts.compile.threads : 0,
+                               .trace = parts.compile.trace});
+  makeMethods();
   m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
-  m_late = executable().resultsKept() > 1 && !m_scale.active();
+  m_late = executable().resultsKept() > 1 && !m_scale.active() && m_methods.empty() && !m_update->weighsSteps();
+}
+
+void UpdateRunner::makeMethods() {
+  const MethodWeights weights{.store = m_parts.store,
+                              .names = m_update->parameters(),
+                              .update = m_parts.index,
+                              .seed = m_parts.settings.seed,
+                              .epochs = m_parts.settings.epochs};
+  for (const MethodChoice& choice : m_parts.settings.methods)
+    m_methods.push_back(choice.row->make(Values(choice.row->entry, choice.values), weights));
+}
+
+std::optional<EvaluatedFrom> UpdateRunner::evaluated() const {
+  for (const auto& method : m_methods)
+    if (auto from = method->evaluated()) return from;
+  return m_update->evaluated();
+}
+
+bool UpdateRunner::mayEvaluateOthers() const {
+  const std::vector<MethodChoice>& methods = m_parts.settings.methods;
+  return m_update->evaluated() || std::any_of(methods.begin(), methods.end(), [](const MethodChoice& choice) {
+           return choice.row->place == MethodPlace::afterwards;
+         });
+}
+
+std::vector<std::string> UpdateRunner::copies() const {
+  std::vector<std::string> names = m_update->copies();
+  for (const MethodChoice& choice : m_parts.settings.methods)
+    if (choice.row->slotsBeginAsWeights)
+      for (const std::string& slot : choice.row->slots) names.push_back(methodSlot(slot, m_parts.index));
+  return names;
+}
+
+void UpdateRunner::made(double epoch) {
+  for (const auto& method : m_methods) method->updated({.updates = m_update->count(), .epoch = epoch});
 }
 
 void UpdateRunner::setSpan(ScheduleSpan span) {
@@ -94,6 +138,11 @@ void UpdateRunner::setLearningRate(double value, double scheduleStep) {
 Position::UpdatePlace UpdateRunner::place() const {
   Position::UpdatePlace place{.count = m_update->count(), .rate = m_override};
   if (m_schedule->plateau()) place.plateau = m_plateau;
+  for (std::size_t i = 0; i < m_methods.size(); ++i)
+    if (Json state = m_methods[i]->state(); !state.is_null())
+      place.methods[m_parts.settings.methods[i].row->entry.id] = std::move(state);
+  place.highestRate = m_update->stepWeights().most;
+  place.weights = m_update->stepWeights().sum;
   if (!m_scale.active()) return place;
   place.lossScale = m_scale.value();
   place.finiteSteps = m_scale.finiteSteps();
@@ -104,6 +153,10 @@ void UpdateRunner::setPlace(const Position::UpdatePlace& place) {
   m_update->setCount(place.count);
   m_override = place.rate;
   m_plateau = place.plateau.value_or(PlateauState{});
+  for (std::size_t i = 0; i < m_methods.size(); ++i)
+    if (const auto state = place.methods.find(m_parts.settings.methods[i].row->entry.id); state != place.methods.end())
+      m_methods[i]->restore(*state);
+  m_update->setStepWeights({.most = place.highestRate, .sum = place.weights});
   m_scale.restore(place.lossScale, place.finiteSteps);
 }
 
@@ -121,8 +174,12 @@ void UpdateRunner::compute(Begun& begun, std::size_t k, StepOptions options) {
   options.firstSample = shard.first;
   options.lossScale = static_cast<double>(shard.count) / static_cast<double>(begun.size);
   options.gradientScale = m_scale.value();
+  for (const auto& method : m_methods) method->beforeShard(shard.logical);
   try {
-    m_figures.run(executable, options, static_cast<double>(shard.count));
+    if (m_again)
+      executable.run(options);
+    else
+      m_figures.run(executable, options, static_cast<double>(shard.count));
   } catch (Error& error) {
     if (error.code() == ErrorCode::badData)
       error.addContext(fmt::format("in dataset '{}' at step {}", m_parts.feed.options().name, options.step + 1));
@@ -146,12 +203,34 @@ void UpdateRunner::begin(std::int64_t step, double learningRate, double epoch) {
   // The shard of a batch that was changed while training follows it; a smaller last batch of one rank keeps the shard
   // and so its executable.
   parallel.shards(size, whole, begun.shards);
-  if (m_exchange)
-    m_exchange->run(begun.shards, size, [&](std::size_t k, StepOptions options) { compute(begun, k, options); });
-  else
-    for (std::size_t k = 0; k < begun.shards.size(); ++k) compute(begun, k, {.accumulate = k > 0});
+  for (const auto& method : m_methods) method->begin(step);
+  computeAll(begun);
+  for (const auto& method : m_methods)
+    if (method->again()) computeAgain(begun);
+  for (const auto& method : m_methods) {
+    method->gradientsDone();
+    begun.applies &= method->applies();
+  }
   // A machine of its own sees by itself whether loss and gradients are finite.
   if (late()) m_update->begin(begun.apply);
+}
+
+void UpdateRunner::computeAll(Begun& begun) {
+  if (m_exchange)
+    m_exchange->run(begun.shards, begun.size, [&](std::size_t k, StepOptions options) { compute(begun, k, options); });
+  else
+    for (std::size_t k = 0; k < begun.shards.size(); ++k) compute(begun, k, {.accumulate = k > 0});
+}
+
+// At weights that a method moved. Loss, metrics and running statistics stay those of the first time.
+void UpdateRunner::computeAgain(Begun& begun) {
+  std::vector<std::vector<float>> statistics;
+  for (const std::string& name : m_statistics) statistics.push_back(m_parts.store.gradient(name).values());
+  m_figures.readAll();
+  m_again = true;
+  computeAll(begun);
+  m_again = false;
+  for (std::size_t i = 0; i < m_statistics.size(); ++i) m_parts.store.gradient(m_statistics[i]).write(statistics[i]);
 }
 
 UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
@@ -190,12 +269,14 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
     outcome.diverged = diagnose(begun, symptom, shard);
     return outcome;
   }
+  if (!begun.applies) return outcome;
   const ApplyOutcome applied = late() ? m_update->finish() : m_update->apply(begun.apply);
   outcome.gradientNorm = applied.gradientNorm;
   outcome.ratios = applied.ratios;
   if (m_scale.active()) outcome.lossScale = m_scale.value();
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
-  if (applied.notFinite.empty())
+  outcome.made = applied.notFinite.empty();
+  if (outcome.made)
     m_scale.grow();
   else if (m_scale.shrink())
     outcome.skipped = true;

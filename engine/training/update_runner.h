@@ -46,6 +46,7 @@ class UpdateRunner {
     Measured measured;
     double gradientNorm = 0;
     double lossScale = 0;  // in f16: that of this step; 0 = none
+    bool made = false;     // the weights were changed
     bool skipped = false;  // its gradients overflowed: nothing was changed, the next step has half the scale
     std::optional<TrustRatios> ratios;  // of rules that measure
     std::string diverged;               // what is not finite and where; empty = all is well; the same on every rank
@@ -56,8 +57,11 @@ class UpdateRunner {
   void begin(std::int64_t step, double learningRate, double epoch);
   // How the oldest step went that was begun; waits for it. All ranks call it alike.
   Outcome finish(const Signals& signals);
+  // Behind a step whose update was made; `epoch`: done with it.
+  void made(double epoch);
   // Whether a second step may be begun before the first is finished. Not in f16, whose next step needs to know of this
-  // one's gradients by how much to scale its own, and how many updates there were.
+  // one's gradients by how much to scale its own, and how many updates there were; nor with methods, which work on the
+  // weights between steps.
   bool late() const { return m_late; }
   bool due(std::int64_t step) const { return step % m_parts.spec.every == 0; }
 
@@ -72,6 +76,15 @@ class UpdateRunner {
   const Network& network() const { return m_parts.network; }
   int index() const { return m_parts.index; }  // among the updates, from 0
   const ParameterUpdate& update() const { return *m_update; }
+  // What stands in the place of each of its weights where something is evaluated; none: they do.
+  std::optional<EvaluatedFrom> evaluated() const;
+  bool mayEvaluateOthers() const;  // at some moment
+  // Slots that begin as their weights.
+  std::vector<std::string> copies() const;
+  // What it exchanges behind a step is done; by all ranks before they end.
+  void settleExchange() {
+    if (m_exchange) m_exchange->settle();
+  }
   // How its gradients are added over ranks (StepExchange::describe()); null where they are not, or on their devices.
   Json exchange() const { return m_exchange ? m_exchange->describe() : Json(); }
   const Executable& executable() const { return m_parts.networks.get(m_request); }
@@ -87,9 +100,13 @@ class UpdateRunner {
     std::vector<Shard> shards;                    // this rank's
     std::size_t most = 0;                         // shards of the rank that has most
     std::int64_t epoch = 0, first = 0, size = 0;  // of its batch
+    bool applies = true;                          // the rule runs on its gradients
   };
   Executable& fill(const Shard& shard);
   void compute(Begun& begun, std::size_t shard, StepOptions options);
+  void computeAll(Begun& begun);
+  void computeAgain(Begun& begun);
+  void makeMethods();
   // By all ranks together: the first symptom in their order, with the place where it can be told. `shard`: of the
   // batch that is to be looked into.
   std::string diagnose(const Begun& begun, const std::string& symptom, std::size_t shard);
@@ -100,9 +117,12 @@ class UpdateRunner {
   std::vector<Feed::Binding> m_bindings;
   std::vector<std::vector<std::string>> m_buckets;
   std::vector<MetricPlace> m_metrics;
+  std::vector<std::string> m_statistics;  // running ones that travel as gradients
   std::unique_ptr<StepExchange> m_exchange;
   std::deque<Begun> m_begun;
   Figures m_figures;
+  std::vector<std::unique_ptr<UpdateMethod>> m_methods;  // as the settings name them
+  bool m_again = false;                                  // gradients are computed once more
   LossScale m_scale;
   bool m_late = false;
   std::unique_ptr<Schedule> m_schedule;

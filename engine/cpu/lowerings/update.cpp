@@ -91,6 +91,7 @@ class Step {
     m_updateCount = numberOf(plan, inputs.updateCount);
     if (inputs.clipNorm != kNoTensor) m_clipNorm = numberOf(plan, inputs.clipNorm);
     m_squares = plan.read(inputs.squares).as<double>();
+    m_squaresCount = static_cast<std::size_t>(plan.shape(inputs.squares).elements());
     for (const UpdateOfTensor& tensor : m_settings.tensors) {
       Buffers buffers{.weight = plan.read(operation.inputs[tensor.weight]),
                       .gradient = plan.read(operation.inputs[tensor.gradient]),
@@ -115,10 +116,9 @@ class Step {
 
   // Every part reads the same squares and so comes to the same answers.
   void run(const Worker& worker) const {
-    const std::size_t tensors = m_tensors.size();
-    if (worker.index == 0 && worker.phase == 0) std::fill_n(m_ratios.get(), tensors, 1.0);
+    if (worker.index == 0 && worker.phase == 0) std::fill_n(m_ratios.get(), m_squaresCount, 1.0);
     double sum = 0;
-    for (std::size_t i = 0; i < tensors; ++i) sum += m_squares.get()[i];
+    for (std::size_t i = 0; i < m_squaresCount; ++i) sum += m_squares.get()[i];
     if (!std::isfinite(sum)) return;
     if (worker.phase == 0) takeStates(worker);
     const UpdateScalars scalars{
@@ -138,7 +138,7 @@ class Step {
       if (worker.index == 0) takeRatios(scalars);
     } else {
       m_pieces.forwards(worker, [&](const Piece& piece, std::size_t) {
-        UpdateScalars known = scalarsOf(scalars, piece.tensor, m_ratios.get()[piece.tensor]);
+        UpdateScalars known = scalarsOf(scalars, piece.tensor, m_ratios.get()[m_settings.tensors[piece.tensor].square]);
         known.sums = m_sumsOfTensors.get()[piece.tensor];
         apply(piece, known);
       });
@@ -206,9 +206,10 @@ class Step {
         sums.weight += m_sums.get()[i].weight;
         sums.direction += m_sums.get()[i].direction;
       }
-      sums.gradient = m_squares.get()[tensor];
+      const std::size_t square = m_settings.tensors[tensor].square;
+      sums.gradient = m_squares.get()[square];
       const bool scaled = m_settings.tensors[tensor].scaled;
-      if (scaled) m_ratios.get()[tensor] = m_settings.rule->tensorScale(sums, scalarsOf(scalars, tensor, 1));
+      if (scaled) m_ratios.get()[square] = m_settings.rule->tensorScale(sums, scalarsOf(scalars, tensor, 1));
       m_sumsOfTensors.get()[tensor] = scaled ? sums : UpdateSums{};
     }
   }
@@ -217,6 +218,7 @@ class Step {
   Pieces m_pieces;
   std::function<double()> m_learningRate, m_updateCount, m_clipNorm, m_epochs;
   Ref<double> m_squares, m_ratios;
+  std::size_t m_squaresCount = 0;
   Ref<UpdateSums> m_sums, m_sumsOfTensors;  // of each piece and tensor, for rules that measure
   std::vector<Buffers> m_tensors;
   struct State {

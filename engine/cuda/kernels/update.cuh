@@ -104,7 +104,7 @@ template <class Rule>
 __global__ void __launch_bounds__(kUpdateThreads, 4) prepareUpdate(UpdateArguments a) {
   const std::int64_t refused = a.state->refused;
   double sum = 0;
-  for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) sum += a.squares[t];
+  for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.squaresCount; t += kUpdateThreads) sum += a.squares[t];
   sum = blockSum<kUpdateThreads>(sum);
   UpdateScalars scalars;
   scalars.learningRate = static_cast<float>(numberOf(a.learningRate));
@@ -118,8 +118,8 @@ __global__ void __launch_bounds__(kUpdateThreads, 4) prepareUpdate(UpdateArgumen
     a.state->made = made ? 1 : 0;
     a.state->refused = made ? 0 : due ? scalars.step : refused;
   }
+  for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.squaresCount; t += kUpdateThreads) a.ratios[t] = 1;
   for (std::int32_t t = static_cast<int>(threadIdx.x); t < a.tensorCount; t += kUpdateThreads) {
-    a.ratios[t] = 1;
     constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(scalarsOf(a, scalars, t, 1));
   }
 }
@@ -181,10 +181,10 @@ __global__ void __launch_bounds__(kUpdateThreads) takeRatios(UpdateArguments a) 
   sums.weight = warpSum(sums.weight);
   sums.direction = warpSum(sums.direction);
   if (lane != 0 || tensor.scaled == 0) return;
-  sums.gradient = a.squares[t];
+  sums.gradient = a.squares[tensor.square];
   const UpdateScalars shared = a.state->scalars;
   const double ratio = ruleOf<Rule>(a).tensorScale(sums, scalarsOf(a, shared, t, 1));
-  a.ratios[t] = ratio;
+  a.ratios[tensor.square] = ratio;
   UpdateScalars known = scalarsOf(a, shared, t, ratio);
   known.sums = sums;
   constantsOf<Rule>(a, t) = ruleOf<Rule>(a).template constants<float>(known);

@@ -47,6 +47,7 @@ struct UpdateTensor {
   TensorPieces pieces;
   double weightDecay = 0;
   std::int32_t scaled = 0;  // by its trust ratio
+  std::int32_t square = 0;  // place of its gradient's among the squares, and of its ratio
 };
 
 // A number of rank 0: f32, f64 or i64.
@@ -83,8 +84,8 @@ struct UpdateArguments {
   UpdateState* state = nullptr;
   std::byte* constants = nullptr;  // the rule's Constants<float> for each tensor
   UpdateSums* sums = nullptr;      // one a piece; null for rules that do not measure
-  double* ratios = nullptr;        // one a tensor
-  std::int32_t tensorCount = 0;
+  double* ratios = nullptr;        // one a square
+  std::int32_t tensorCount = 0, squaresCount = 0;
   alignas(8) std::byte rule[kRuleBytes] = {};
 };
 

@@ -104,7 +104,8 @@ Operand tableOf(Plan& plan, const std::vector<UpdatedTensor>& tensors, const Cut
                        .gradient = one.gradient.address<const float>(),
                        .pieces = cut.tensors[i],
                        .weightDecay = one.settings.weightDecay,
-                       .scaled = one.settings.scaled ? 1 : 0});
+                       .scaled = one.settings.scaled ? 1 : 0,
+                       .square = static_cast<std::int32_t>(one.settings.square)});
       for (std::size_t slot = 0; slot < kMostSlots; ++slot) table.back().slots[slot] = one.slots[slot].address<float>();
       table.back().average = one.average.address<float>();
     }
@@ -141,14 +142,15 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
                 clipNorm = plan.read(inputs.clipNorm), squares = plan.read(inputs.squares),
                 table = tableOf(plan, tensors, cut), pieces = plan.constant(bytesOfTable(cut.pieces)),
                 state = plan.lasting(sizeof(UpdateState)),
-                constants = plan.scratch(tensors.size() * rule.constantsBytes),
+                constants = plan.scratch(std::max<std::size_t>(tensors.size(), 1) * rule.constantsBytes),
                 sums = measures ? plan.scratch(cut.pieces.size() * sizeof(UpdateSums)) : Operand{},
                 ratios = plan.write(operation.outputs[0]);
   const auto epochsAt = epochInput(settings, operation.inputs.size());
   const Operand epochs = epochsAt ? plan.read(operation.inputs[*epochsAt]) : Operand{};
   UpdateArguments shared{.stepsPerEpoch = settings.stepsPerEpoch,
                          .averageDecay = settings.averageDecay,
-                         .tensorCount = static_cast<std::int32_t>(tensors.size())};
+                         .tensorCount = static_cast<std::int32_t>(tensors.size()),
+                         .squaresCount = static_cast<std::int32_t>(plan.shape(inputs.squares).elements())};
   if (rule.bytes.size() > kRuleBytes)
     throwError(ErrorCode::internal, "the rule '{}' takes {} bytes, but kernels take {}", rule.name, rule.bytes.size(),
                kRuleBytes);
@@ -181,11 +183,12 @@ void lowerUpdate(Plan& plan, const Operation& operation) {
         {learningRate, updateCount, clipNorm, epochs, squares, table, state}, {state, constants, ratios});
   const std::vector<Operand> read =
       joined(joined({table, pieces, state, constants}, gradients), joined(updated, slots));
-  if (measures) {
+  if (measures && !tensors.empty()) {
     stage("update_measure", overPieces(cut), read, joined(slots, {sums}));
     stage("update_ratios", overTensors(cut), {table, state, sums, squares}, {constants, ratios});
   }
-  stage("update", overPieces(cut), joined(read, averages), joined(joined(updated, slots), averages));
+  if (!tensors.empty())
+    stage("update", overPieces(cut), joined(read, averages), joined(joined(updated, slots), averages));
 
   std::vector<Scaled> states;
   std::vector<TensorId> ids;

@@ -15,6 +15,10 @@
 // makes the ratio of the sums, which update() finds in the scalars; constants() sees the sums besides.
 // One that changes on its way from warm-up to the rest of the run says so, and is told the epoch:
 //   static constexpr bool kFollowsEpochs = true;
+// One that averages its own steps finds this step's share of the average there; with y the weight and z its first slot,
+// x = (y - (1 - s) z) / s is what is evaluated, and z begins as the weight:
+//   static constexpr bool kWeighsSteps = true;
+//   double evaluatedShare() const;                            s
 #include <cstdint>
 
 #include "engine/base/device_inline.h"
@@ -37,7 +41,7 @@ struct UpdateScalars {
   double gradientScale = 1;  // clipping, loss scale, accumulation: g = gradientScale * gradient, first of all
   std::int64_t step = 1;     // number of this update of the tensor, from 1 (bias corrections)
   double tensorScale = 1;    // result of the rule's reductions (LARS and LAMB: the trust ratio)
-  double epoch = 0;          // epochs done, for rules that follow them
+  double epoch = 0;          // epochs done, for rules that follow them; or a step's share (kWeighsSteps)
   // Of the tensor, where a trust ratio is to scale it: once they are known, else 0. For rules with two ratios.
   UpdateSums sums;
 };

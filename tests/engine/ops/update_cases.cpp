@@ -9,6 +9,8 @@
 namespace loom::cases {
 namespace {
 
+const Json kNone = Json::object();
+
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all{{3, 5}, {17001}, {1}, {4, 2050}};
   return all;
@@ -74,6 +76,20 @@ std::vector<OpCase> updateCases() {
       updateCase("update_states", *findOptimizer("SGD"), Json::object(), squares(tensors, 0.1, 0.2), absent())));
   all.push_back(withStates(updateCase("update_states_not_finite", *findOptimizer("Adam"), Json::object(),
                                       squares(tensors, kNan, kNan), absent())));
+  // Squares of gradients that others step stand among them; of these alone there may be some.
+  for (const char* rule : {"SGD", "LARS"}) {
+    OpCase made = updateCase(std::string("update_among_others_") + rule, *findOptimizer(rule), Json::object(),
+                             squares(tensors + 2, 5, 6), clipNorm());
+    made.attributes.set("squares_at", std::vector<std::int64_t>{0, 2, 3, 5});
+    all.push_back(withStates(std::move(made)));
+  }
+  OpCase still{
+      .name = "update_states_alone",
+      .op = "update",
+      .inputs = {learningRate(), updateCount(), clipNorm(), squares(2, 0.1, 0.2)},
+      .attributes = updateAttributes(*findOptimizer("SGD"), Values(findOptimizer("SGD")->entry, kNone), {}, {})};
+  still.attributes.set("squares_at", std::vector<std::int64_t>{});
+  all.push_back(withStates(std::move(still)));
   all.push_back({"scale_all", "scale_all", {learningRate(), state({17001}), state({3, 5}), state({})}, {}});
   all.push_back({"scale_all_copies", "scale_all", {absent(), state({4, 5}), state({3})}, {}});
   all.push_back(updateCase("update_not_finite", lamb, Json::object(), squares(tensors, kNan, kNan), clipNorm()));

@@ -98,7 +98,30 @@ double productOfMomenta(double beta, double decay, int t) {
   return product;
 }
 
+// z stands in a, v in b; the share of the step is the test's epoch.
+Formula scheduleFree(bool adam) {
+  return [adam](Element& e, const Given& s) {
+    double d = s.g + s.decay * e.w;
+    if (adam) {
+      e.b = 0.75 * e.b + 0.25 * s.g * s.g;
+      d = s.g / (std::sqrt(e.b / (1 - std::pow(0.75, s.t))) + 0.1) + s.decay * e.w;
+    }
+    double x = (e.w - 0.4 * e.a) / 0.6;
+    e.a -= s.lr * d;
+    x = (1 - kEpoch) * x + kEpoch * e.a;
+    e.w = 0.4 * e.a + 0.6 * x;
+  };
+}
+
 void addLaterOnes(std::map<std::string, std::vector<Case>>& all) {
+  all["ScheduleFreeSGD"] = {{{{"momentum", 0.6}}, scheduleFree(false)}};
+  all["ScheduleFreeAdamW"] = {{{{"momentum", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}}, scheduleFree(true)}};
+  all["Muon"] = {{{{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}}, [](Element& e, const Given& s) {
+                    e.w *= 1 - s.lr * s.decay;  // what is no matrix: AdamW
+                    e.a = 0.6 * e.a + 0.4 * s.g;
+                    e.b = 0.75 * e.b + 0.25 * s.g * s.g;
+                    e.w -= s.lr * e.a / (1 - std::pow(0.6, s.t)) / (std::sqrt(e.b / (1 - std::pow(0.75, s.t))) + 0.1);
+                  }}};
   all["Adadelta"] = {{{{"decay", 0.6}, {"epsilon", 0.05}}, [](Element& e, const Given& s) {
                         const double g = s.g + s.decay * e.w;
                         e.a = 0.6 * e.a + 0.4 * g * g;

@@ -10,6 +10,7 @@
 namespace loom {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 Project projectOf(Network network, const char* optimizer, Json settings) {
@@ -64,6 +65,18 @@ TEST(Plan, IsOfTheLargestStageOfTheBatch) {
   Json averaged = stages;
   averaged["evaluated_weights"] = "average";
   EXPECT_EQ(planTraining(projectOf(leNet(), "Lion", averaged)).total.optimizerBytes, 2 * 61706 * 4);
+  // Methods: slots, copies aside, and gradients computed twice.
+  const CostPlan plain = planTraining(projectOf(leNet(), "Lion", {{"batch", 32}})).total;
+  const ProjectPlan sam =
+      planTraining(projectOf(leNet(), "Lion", {{"batch", 32}, {"perturbation", "sam"}, {"afterwards", "lookahead"}}));
+  EXPECT_EQ(sam.total.optimizerBytes, 2 * 61706 * 4);
+  EXPECT_EQ(sam.total.copyBytes, 61706 * 4);
+  EXPECT_EQ(sam.total.totalBytes(), plain.totalBytes() + 2 * 61706 * 4);
+  EXPECT_EQ(sam.total.backwardMultiplyAdds, 2 * plain.backwardMultiplyAdds);
+  EXPECT_THAT(toText(sam), AllOf(HasSubstr("weights kept aside"), HasSubstr("gradients computed 2 times")));
+  // Muon keeps one number for its matrices, AdamW two for the last one and for biases.
+  const std::int64_t matrices = 150 + 2400 + 48000 + 10080, rest = 61706 - matrices;
+  EXPECT_EQ(planTraining(projectOf(leNet(), "Muon", {{"batch", 32}})).total.optimizerBytes, (matrices + 2 * rest) * 4);
 }
 
 TEST(Plan, CountsRunningAveragesApart) {

@@ -12,6 +12,7 @@
 #include "engine/comm/reductions/reduction.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/run/control.h"
+#include "engine/training/methods/method.h"
 #include "tests/engine/ranks/ranks.h"
 #include "tests/engine/training/far_machine.h"
 #include "tests/engine/training/fixture.h"
@@ -224,7 +225,7 @@ TEST(Rules, HaveTheSameBitsOnAnyNumberOfRanks) {
     const Json project = projectOf(kNets[0], {{"deterministic", true},
                                               {"optimizer", std::move(optimizer)},
                                               {"schedule", {{"name", "Plateau"}, {"patience", 0}}},
-                                              {"evaluated_weights", "average"},
+                                              {"evaluated_weights", rule->evaluates ? "last" : "average"},
                                               {"batch_at", {1}},
                                               {"batch_then", {23}}});
     const Outcome together = onAll(shared, project, rule->entry.id + "-together");
@@ -233,6 +234,54 @@ TEST(Rules, HaveTheSameBitsOnAnyNumberOfRanks) {
     EXPECT_EQ(together.tensors, one.tensors) << rule->entry.id;
     EXPECT_EQ(together.losses, one.losses) << rule->entry.id;
     EXPECT_EQ(one.losses.size(), 5u);
+  }
+}
+
+// What happens around a rule: bits in deterministic runs; else as virtual ranks, which have the same arithmetic.
+TEST(Methods, AreAlikeOnAnyNumberOfRanks) {
+  const Shared shared("methods");
+  std::vector<std::pair<std::string, Json>> ways;
+  for (const MethodDefinition* row : methodTable())
+    ways.push_back({row->entry.id, {{settingOf(row->place), row->entry.id}, {"swa_from", 0.2}}});
+  ways.push_back({"three", {{"perturbation", "smoothout"}, {"gradients", "delayed"}, {"afterwards", "lookahead"}}});
+  for (auto& [name, settings] : ways) {
+    settings["batch_at"] = {1};
+    settings["batch_then"] = {23};
+    Json exact = settings;
+    exact["deterministic"] = true;
+    const Outcome together = onAll(shared, projectOf(kNets[1], exact), name + "-together"),
+                  plain = onAll(shared, projectOf(kNets[1], settings), name + "-plain");
+    if (rank() != 0) continue;
+    settings["virtual_ranks"] = size();
+    const Outcome one = alone(shared, projectOf(kNets[1], exact), name),
+                  virtually = alone(shared, projectOf(kNets[1], settings), name + "-virtual");
+    EXPECT_EQ(together.tensors, one.tensors) << name;
+    EXPECT_EQ(together.losses, one.losses) << name;
+    EXPECT_EQ(together.validation, one.validation) << name;
+    EXPECT_EQ(one.losses.size(), 5u);
+    ASSERT_EQ(plain.losses.size(), virtually.losses.size());
+    for (std::size_t i = 0; i < plain.losses.size(); ++i)
+      EXPECT_NEAR(plain.losses[i], virtually.losses[i], 2e-4) << name << " step " << i;
+  }
+}
+
+// Stopped by all, resumed by one and again by all: what waited between ranks is in the checkpoint.
+TEST(Methods, GoOnWithAnotherNumberOfRanks) {
+  const Shared shared("methods-resume");
+  for (const MethodDefinition* row : methodTable()) {
+    const std::string& name = row->entry.id;
+    const Json whole = projectOf(kNets[1], {{settingOf(row->place), name}, {"deterministic", true}, {"swa_from", 0.2}});
+    Json two = whole, four = whole;
+    two["training"]["max_steps"] = 2;
+    four["training"]["max_steps"] = 4;
+    onAll(shared, two, name);
+    if (rank() == 0) workshopOf(shared).train(four, name, {.resume = true, .changed = true});
+    broadcastText(world(), "four");
+    const Outcome resumed = onAll(shared, whole, name, true);
+    if (rank() != 0) continue;
+    const Outcome never = alone(shared, whole, name + "-never");
+    EXPECT_EQ(resumed.tensors, never.tensors) << name;
+    EXPECT_EQ(resumed.losses, never.losses) << name;
   }
 }
 

@@ -1,0 +1,14 @@
+#pragma once
+// What happens around a project's rules (engine/training/methods), where it cannot be as the settings say.
+#include <optional>
+
+#include "engine/network/project.h"
+#include "engine/training/methods/method.h"
+
+namespace loom {
+
+// The first reason why the methods of `training` cannot be, together or with its rules; none: they can. Never throws
+// for what the settings say.
+std::optional<MethodRefusal> refusedMethods(const Project& project);
+
+}  // namespace loom
