@@ -73,6 +73,11 @@ struct ClipFacts {
   std::map<int, Lengths> byRate;  // by samples a second; 0: no sound
   int usualRate() const;          // of most rows, the lowest of several
 };
+struct ClipLengths {
+  std::int64_t shortest = 0, longest = 0;  // steps
+};
+// As long as they are at `rate` samples a second; 0: each at its own.
+ClipLengths lengthsAt(const ClipFacts& clips, int rate);
 // What is said of them where a step brings them to `rate` (0: none does).
 std::vector<Fault> clipFaults(const ClipFacts& clips, int rate);
 

@@ -16,6 +16,18 @@ int ClipFacts::usualRate() const {
   return usual;
 }
 
+ClipLengths lengthsAt(const ClipFacts& clips, int rate) {
+  ClipLengths all;
+  for (const auto& [own, lengths] : clips.byRate) {
+    const bool other = own > 0 && rate > 0;
+    const std::int64_t least = other ? framesAtRate(lengths.shortest, own, rate) : lengths.shortest;
+    const std::int64_t most = other ? framesAtRate(lengths.longest, own, rate) : lengths.longest;
+    all.shortest = all.shortest == 0 ? least : std::min(all.shortest, least);
+    all.longest = std::max(all.longest, most);
+  }
+  return all;
+}
+
 std::vector<Fault> clipFaults(const ClipFacts& clips, int rate) {
   std::vector<Fault> faults;
   Fault fault{.kind = FaultKind::mixedKinds,
@@ -34,20 +46,14 @@ std::vector<Fault> clipFaults(const ClipFacts& clips, int rate) {
     fault.step = {{"step", "Resample"}, {"rate", rate}, {"variable", clips.variable}};
     faults.push_back(fault);
   }
-  // As long as they are when that is done.
-  std::int64_t shortest = 0, longest = 0;
-  for (const auto& [own, lengths] : clips.byRate) {
-    const bool other = own > 0 && rate > 0;
-    const std::int64_t least = other ? framesAtRate(lengths.shortest, own, rate) : lengths.shortest;
-    const std::int64_t most = other ? framesAtRate(lengths.longest, own, rate) : lengths.longest;
-    shortest = shortest == 0 ? least : std::min(shortest, least);
-    longest = std::max(longest, most);
-  }
+  const auto [shortest, longest] = lengthsAt(clips, rate);
   if (shortest >= longest) return faults;
+  const int heard = rate > 0 ? rate : clips.usualRate();
+  const auto seconds = [heard](std::int64_t steps) { return static_cast<double>(steps) / heard; };
   fault.kind = FaultKind::mixedShapes;
-  fault.severity = FaultSeverity::info;
-  fault.found = fmt::format("the clips have {} to {} steps{}", shortest, longest,
-                            mixed ? fmt::format(" at {} samples a second", rate) : std::string());
+  fault.found = fmt::format("the clips have {} to {} steps", shortest, longest);
+  if (heard > 0) fault.found += fmt::format(" ({:.2f} to {:.2f} s)", seconds(shortest), seconds(longest));
+  if (mixed) fault.found += fmt::format(" at {} samples a second", rate);
   fault.wanted = "a network takes samples of one length";
   fault.remedy =
       fmt::format("prepare the dataset with a Crop to at most {} or a Pad to at least {} steps", shortest, longest);

@@ -193,9 +193,14 @@ void reportConstants(CheckedRows& all) {
 void reportClips(CheckedRows& all) {
   for (const ClipColumn& clip : all.clips) {
     if (clip.byRate.empty()) continue;
-    all.report.clips.push_back(
-        {.variable = all.report.schema.variables[clip.variable].name, .column = clip.header, .byRate = clip.byRate});
+    Variable& variable = all.report.schema.variables[clip.variable];
+    all.report.clips.push_back({.variable = variable.name, .column = clip.header, .byRate = clip.byRate});
     for (Fault& fault : clipFaults(all.report.clips.back(), 0)) all.add(std::move(fault));
+    const ClipLengths as = lengthsAt(all.report.clips.back(), 0);
+    if (as.shortest >= as.longest || variable.shape.rank() == 0) continue;
+    variable.smallest = variable.shape;
+    variable.smallest[0] = as.shortest;
+    variable.shape[0] = as.longest;
   }
 }
 

@@ -15,6 +15,8 @@ namespace loom {
 struct ImportOptions {
   int threads = 0;                                                      // 0 = cores
   std::function<bool(std::int64_t done, std::int64_t total)> progress;  // called now and then; false cancels
+  // Files in it are named relative to the CSV and move with it, others by their whole path; empty: all relative.
+  std::filesystem::path project = {};
 };
 
 struct ImportResult {

@@ -107,9 +107,12 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
                folder.string(), others);
   makeFolder(out);
   const fs::path from = fs::weakly_canonical(fs::absolute(out));
+  const fs::path home = options.project.empty() ? fs::path() : fs::weakly_canonical(fs::absolute(options.project));
   std::string csv = fmt::format("x:{},y:label\n", kind);
   for (const File& file : files) {
-    const std::string path = fs::weakly_canonical(fs::absolute(file.path)).lexically_relative(from).generic_string();
+    const fs::path whole = fs::weakly_canonical(fs::absolute(file.path));
+    const bool inside = home.empty() || *whole.lexically_relative(home).begin() != "..";
+    const std::string path = (inside ? whole.lexically_relative(from) : whole).generic_string();
     if (path.find('\\') != std::string::npos || findNonUtf8(path) != std::string::npos)
       throwError(ErrorCode::badData,
                  "the name {} cannot stand in a CSV ('\\' means '/' there, and names are UTF-8); rename the file",

@@ -48,12 +48,15 @@ class ColumnChecker {
   }
 
   void reportMissing(const DatasetInput& input, const std::vector<DatasetInput>& inputs) {
-    std::vector<std::string> names, free;
+    std::vector<std::string> names, free, alike;  // alike: of another size, as pictures are that a step resizes
     for (const auto& [name, shape] : m_columns.shapes) {
       names.push_back(name);
       const bool used = std::any_of(inputs.begin(), inputs.end(),
                                     [&name = name](const DatasetInput& other) { return other.variable == name; });
-      if (!used && shape.elements() == input.shape.elements()) free.push_back(name);
+      if (!used && shape.elements() == input.shape.elements())
+        free.push_back(name);
+      else if (!used && shape.rank() > 1 && shape.rank() == input.shape.rank())
+        alike.push_back(name);
     }
     Problem problem{
         .network = m_network.name,
@@ -63,7 +66,7 @@ class ColumnChecker {
                                m_columns.dataset, clipped(input.variable),
                                names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", ")))};
     const std::string near = nearest(input.variable, names);
-    const std::string meant = free.size() == 1 ? free[0] : near;
+    const std::string meant = free.size() == 1 ? free[0] : free.empty() && alike.size() == 1 ? alike[0] : near;
     if (!meant.empty())
       problem.remedy = {.kind = Remedy::Kind::setField,
                         .label = fmt::format("Take the variable {}", meant),

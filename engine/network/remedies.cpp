@@ -259,7 +259,7 @@ Remedy addLoss(const Network& network, const Analysis& analysis) {
   const std::string id = freeName(network, "loss"), target = freeName(network, classes ? "y" : "target");
   const LayerDefinition* from = findLayer(ends[0]->layer);
   return {.kind = Remedy::Kind::addNodes,
-          .label = classes ? "Add SoftmaxCrossEntropy with its labels" : "Add MeanSquaredError with its target",
+          .label = classes ? "Add SoftmaxCrossEntropy" : "Add MeanSquaredError",
           .nodes = {{.id = id, .layer = classes ? "SoftmaxCrossEntropy" : "MeanSquaredError"},
                     targetInput(target, classes ? Shape{1} : shape, classes)},
           .edges = {{{ends[0]->id, from->entry.outputs[0].key}, {id, "input"}}, {{target, "output"}, {id, "target"}}}};

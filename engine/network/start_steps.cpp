@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/base/error.h"
 #include "engine/data/columns/column_step.h"
+#include "engine/data/loader.h"
 #include "engine/data/prepare_step.h"
 #include "engine/data/sound_rate.h"
 #include "engine/network/start_from_data.h"
@@ -167,13 +169,36 @@ void addScaling(std::vector<Json>& prepare, const std::string& variable, const c
   if (std::none_of(prepare.begin(), prepare.end(), scales)) addSampleStep(prepare, variable, {{"step", kind}});
 }
 
+// Whether the person's own steps give samples of one shape already: another size is then not chosen for them.
+bool isOneShape(const std::vector<Json>& prepare, const std::string& variable, const MediaFacts& media) {
+  if (!media.differ()) return false;
+  const auto sizes = [&](const Json& step) {
+    static const std::set<std::string> kinds{"Pad", "Crop", "Resize", "RandomResizedCrop"};
+    return kinds.contains(step.value("step", "")) && (columnsOf(step).empty() || has(columnsOf(step), variable));
+  };
+  if (std::none_of(prepare.begin(), prepare.end(), sizes)) return false;
+  try {
+    preparedShape({.name = variable,
+                   .label = {},
+                   .kind = media.kind,
+                   .shape = media.largest,
+                   .smallest = media.smallest,
+                   .type = media.type,
+                   .elementLabels = {}},
+                  prepare);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void preparePictures(std::vector<Json>& prepare, const std::string& variable, const MediaFacts& media) {
   if (media.smallest[0] != media.largest[0])
     addSampleStep(prepare, variable, {{"step", "Colours"}, {"to", media.largest[0] >= 3 ? "rgb" : "grey"}});
   const std::int64_t least = std::min(media.smallest[1], media.smallest[2]);
   const std::int64_t most = std::max(media.largest[1], media.largest[2]);
   const bool sizesDiffer = media.smallest[1] != media.largest[1] || media.smallest[2] != media.largest[2];
-  if (sizesDiffer || most > kLargestSide) {
+  if ((sizesDiffer || most > kLargestSide) && !isOneShape(prepare, variable, media)) {
     const std::int64_t side = std::clamp(least, kSmallestSide, kUsualSide);
     addSampleStep(prepare, variable, {{"step", "Resize"}, {"size", {side, side}}});
   }
@@ -188,6 +213,7 @@ void prepareSounds(std::vector<Json>& prepare, const std::string& variable, cons
     prepare.insert(first, step);
   }
   if (media.smallest[0] == media.largest[0] && media.largest[0] <= kLongestClip) return;
+  if (media.largest[0] <= kLongestClip && isOneShape(prepare, variable, media)) return;
   const std::int64_t length = std::min(media.typical[0], kLongestClip);
   if (media.smallest[0] < length) addSampleStep(prepare, variable, {{"step", "Pad"}, {"to", {length}}});
   addSampleStep(prepare, variable, {{"step", "Crop"}, {"size", {length}}, {"position", "centre"}});

@@ -42,6 +42,20 @@ void addVariables(const RolesRequest& request, ColumnRoles& roles) {
     if (const auto known = found.find(column); known != found.end()) variable = known->second;
 }
 
+// Pictures of another size are brought to the network's, which may be trained already, rather than the other way round.
+void bringToSize(const RolesRequest& request, const Shape& has, FeedLine& feed) {
+  const Shape& wanted = feed.wanted;
+  const ColumnFacts* const column = feed.columns.size() == 1 ? request.facts.find(feed.columns.front()) : nullptr;
+  if (!column || column->type != ColumnType::picture || wanted.rank() != 3 || has.rank() != 3) return;
+  if (has[0] != wanted[0] && wanted[0] != 1 && wanted[0] != 3) return;
+  const Json variable = Json::array({feed.variable});
+  if (has[0] != wanted[0])
+    feed.steps.push_back({{"step", "Colours"}, {"to", wanted[0] == 3 ? "rgb" : "grey"}, {"variable", variable}});
+  if (has[1] != wanted[1] || has[2] != wanted[2])
+    feed.steps.push_back({{"step", "Resize"}, {"size", {wanted[1], wanted[2]}}, {"variable", variable}});
+  feed.remedy = ColumnRolesWords::tr("Bring all to %1").arg(QString::fromStdString(wanted.toString()));
+}
+
 void addFeeds(const RolesRequest& request, ColumnRoles& roles) {
   const std::vector<std::string> targeted = targetVariables(request.project);
   std::set<std::pair<std::string, std::string>> told;
@@ -52,6 +66,7 @@ void addFeeds(const RolesRequest& request, ColumnRoles& roles) {
       FeedLine feed{.network = drawn.name,
                     .node = input.node,
                     .variable = input.variable,
+                    .wanted = input.shape,
                     .shape = QString::fromStdString(input.shape.toString()) +
                              (input.type == DataType::i32 ? ColumnRolesWords::tr(", label") : QString()),
                     .vector = input.shape.rank() == 1 ? input.shape.elements() : 0,
@@ -59,7 +74,8 @@ void addFeeds(const RolesRequest& request, ColumnRoles& roles) {
                     .columns = {},
                     .fault = {},
                     .remedy = {},
-                    .offered = {}};
+                    .offered = {},
+                    .steps = {}};
       for (const ColumnFacts& column : request.facts.columns)
         if (const auto found = roles.variables.find(column.name);
             found != roles.variables.end() && found->second == input.variable)
@@ -73,6 +89,7 @@ void addFeeds(const RolesRequest& request, ColumnRoles& roles) {
                            .arg(QString::fromStdString(input.node), QString::fromStdString(input.shape.toString()),
                                 QString::fromStdString(shape->second.toString()));
           feed.remedy = ColumnRolesWords::tr("Make it %1").arg(QString::fromStdString(shape->second.toString()));
+          bringToSize(request, shape->second, feed);
         }
       }
       if (feed.fault.isEmpty() && input.type == DataType::i32 && holdsWords(request, feed.columns))
@@ -82,10 +99,30 @@ void addFeeds(const RolesRequest& request, ColumnRoles& roles) {
   }
 }
 
-// An Input without a column takes all that are free, where it is a vector.
+// Columns of files that no Input takes.
+std::vector<std::string> freeFiles(const RolesRequest& request, const ColumnRoles& roles) {
+  std::vector<std::string> columns;
+  for (const ColumnFacts& column : request.facts.columns) {
+    const bool taken = std::any_of(roles.feeds.begin(), roles.feeds.end(), [&](const FeedLine& feed) {
+      return std::find(feed.columns.begin(), feed.columns.end(), column.name) != feed.columns.end();
+    });
+    if (isFile(column) && roles.variables.contains(column.name) && !taken) columns.push_back(column.name);
+  }
+  return columns;
+}
+
+// An Input without a column takes all numbers that are free, where it is a vector; else the one picture or sound.
 void offerColumns(const RolesRequest& request, ColumnRoles& roles) {
   for (FeedLine& feed : roles.feeds) {
-    if (!feed.columns.empty() || feed.target || feed.vector < 2) continue;
+    if (!feed.columns.empty() || feed.target) continue;
+    if (feed.wanted.rank() > 1) {
+      feed.offered = freeFiles(request, roles);
+      if (feed.offered.size() == 1)
+        feed.remedy = ColumnRolesWords::tr("Feed it with %1").arg(QString::fromStdString(feed.offered.front()));
+      else
+        feed.offered.clear();
+    }
+    if (feed.vector < 2) continue;
     feed.offered = joinable(request, roles, feed.variable);
     if (!feed.offered.empty())
       feed.remedy = ColumnRolesWords::tr("Feed it with %1")

@@ -166,6 +166,19 @@ class AllFindings {
     }
   }
 
+  static bool isClip(const Fault& fault) {
+    return fault.kind == FaultKind::mixedShapes && fault.step.is_object() && fault.step.value("step", "") == "Pad";
+  }
+
+  // Sounds are brought to one length in two ways: nothing is lost, or nothing is added.
+  void addLengths(const Fault& fault, std::vector<TableRemedy>& remedies) const {
+    remedies.push_back({.label = DataFindings::tr("Pad to the longest").toStdString(), .steps = {fault.step}});
+    const Variable* const clip = m_request.report->schema.find(fault.step.value("variable", ""));
+    if (!clip || clip->smallest.rank() == 0) return;
+    remedies.push_back({.label = DataFindings::tr("Cut to the shortest").toStdString(),
+                        .steps = {{{"step", "Crop"}, {"size", {clip->smallest[0]}}, {"variable", clip->name}}}});
+  }
+
   // Of one kind, column and severity.
   void addFaults(const std::vector<Fault>& faults, std::int64_t all) {
     const Fault& first = faults.front();
@@ -197,7 +210,8 @@ class AllFindings {
         shown.title = DataFindings::tr("%1 stand in the other set too").arg(counted(count, DataFindings::tr("rows")));
         break;
       case FaultKind::mixedShapes:
-        shown.title = DataFindings::tr("%1: of several sizes").arg(column);
+        shown.title = isClip(first) ? DataFindings::tr("%1: of several lengths").arg(column)
+                                    : DataFindings::tr("%1: of several sizes").arg(column);
         // Without a step they cannot be trained on.
         if (first.severity == FaultSeverity::warning) shown.kind = Kind::error;
         break;
@@ -221,13 +235,20 @@ class AllFindings {
     if (!rows && !sentence.isEmpty()) shown.detail[0] = shown.detail[0].toUpper();
     const bool skippable = first.kind == FaultKind::brokenFile || first.kind == FaultKind::label ||
                            first.kind == FaultKind::duplicate || first.kind == FaultKind::sharedSample;
-    if (first.step.is_object()) {
-      remedies.push_back({.label = stepWords(first.step).toStdString(), .steps = {first.step}});
-      if (const std::string step = first.step.value("step", ""); step == "Resize") {
-        Json crop = {{"step", "RandomResizedCrop"}, {"size", first.step.at("size")}};
-        if (first.step.contains("variable")) crop["variable"] = first.step["variable"];
-        remedies.push_back({.label = DataFindings::tr("Random crops of that size").toStdString(), .steps = {crop}});
+    if (isClip(first)) {
+      addLengths(first, remedies);
+    } else if (first.step.is_object()) {
+      Json mend = first.step;
+      if (mend.value("step", "") == "Resize") {
+        // What is drawn already may be trained already.
+        if (const auto wanted = m_request.wanted.find(column.toStdString());
+            wanted != m_request.wanted.end() && wanted->second.rank() == 3)
+          mend["size"] = {wanted->second[1], wanted->second[2]};
+        Json crop = {{"step", "RandomResizedCrop"}, {"size", mend.at("size")}};
+        if (mend.contains("variable")) crop["variable"] = mend["variable"];
+        remedies.push_back({.label = DataFindings::tr("Random crops").toStdString(), .steps = {crop}});
       }
+      remedies.insert(remedies.begin(), {.label = stepWords(mend).toStdString(), .steps = {mend}});
     } else if (rows && skippable) {
       Json lines = Json::array();
       for (const Fault& each : faults) lines.push_back(each.line);

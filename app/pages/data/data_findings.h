@@ -2,6 +2,7 @@
 // All that the doctor says of a dataset, in one list: of its columns (engine/data/columns/findings), of its files and
 // rows (checkDataset), of its parts, and of what the steps cannot do. One finding a column and kind; what a step mends
 // is not said again.
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -23,8 +24,9 @@ struct FindingsRequest {
   FindingsContext context;
   std::optional<CheckReport> report;
   std::vector<Fault> partFaults;
-  std::optional<Error> error;  // of what the steps make of it
-  bool ownSteps = true;        // false: the steps are another file's, whose lines are not these
+  std::optional<Error> error;                // of what the steps make of it
+  bool ownSteps = true;                      // false: the steps are another file's, whose lines are not these
+  std::map<std::string, Shape> wanted = {};  // by column: the shape of the Input that takes it, or could
 };
 
 // Errors first, then warnings, infos, and what was looked at and is fine.

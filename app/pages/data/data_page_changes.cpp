@@ -281,6 +281,15 @@ void DataPage::feed(const FeedLine& feed, const std::vector<std::string>& column
 
 void DataPage::mendFeed(const FeedLine& wanted) {
   if (!wanted.offered.empty()) return feed(wanted, wanted.offered);
+  if (!wanted.steps.empty()) {
+    // A size that was chosen before is not computed first.
+    std::vector<Json> kept = steps();
+    std::erase_if(kept, [&](const Json& step) {
+      return step.value("step", "") == "Resize" && (step.value("variable", Json()) == wanted.variable ||
+                                                    step.value("variable", Json()) == Json::array({wanted.variable}));
+    });
+    return changeSteps(wanted.remedy, withSteps(std::move(kept), wanted.steps));
+  }
   for (const KnownColumns& each : context().document->knownColumns()) {
     const auto shape = each.shapes.find(wanted.variable);
     if (each.dataset != prepared()->name || shape == each.shapes.end()) continue;

@@ -148,6 +148,9 @@ void DataPage::refreshFindings() {
                           .partFaults = m_session->partFaults(),
                           .error = m_session->unreadable() ? m_session->unreadable() : m_session->error(),
                           .ownSteps = prepared()->csv == dataset->csv};
+  for (const FeedLine& feed : m_roles.feeds)
+    for (const auto* columns : {&feed.columns, &feed.offered})
+      if (columns->size() == 1) request.wanted.emplace(columns->front(), feed.wanted);
   m_diagnosis.ask([this, request = std::move(request)](const std::atomic<bool>&) -> NewestTask::Answer {
     return [this, found = dataFindings(request)] { takeFindings(found); };
   });

@@ -6,19 +6,24 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/json.h"
+#include "engine/base/shape.h"
+
 namespace loom {
 
 class FlowLayout;
 
 struct FeedLine {
   std::string network, node, variable;
-  QString shape;            // of the Input, "1×28×28", with what else it says
+  Shape wanted;             // of the Input
+  QString shape;            // the same, "1×28×28", with what else it says
   std::int64_t vector = 0;  // how many numbers a vector has; 0 = it is none
   bool target = false;
   std::vector<std::string> columns;  // of the file
   QString fault;                     // empty = it fits
   QString remedy;                    // what a click mends it with; empty = nothing
-  std::vector<std::string> offered;  // columns that the click joins into it; none: it takes another shape
+  std::vector<std::string> offered;  // columns that the click joins into it, or the one that it takes
+  std::vector<Json> steps;           // that the click adds; none, and no columns: the Input takes another shape
   bool operator==(const FeedLine&) const = default;
 };
 

@@ -94,8 +94,11 @@ void ImportMenu::importInto(const QString& name, const QString& what,
   QString folder = target.filePath(QStringLiteral("data/") + name);
   for (int number = 2; QFileInfo::exists(folder); ++number)
     folder = target.filePath(QStringLiteral("data/%1-%2").arg(name).arg(number));
-  m_task.start(what, [work = std::move(work), out = std::filesystem::path(folder.toStdString())](
-                         const ImportOptions& options) { return work(out, options); });
+  m_task.start(what, [work = std::move(work), out = std::filesystem::path(folder.toStdString()),
+                      project = std::filesystem::path(home.toStdString())](ImportOptions options) {
+    options.project = project;
+    return work(out, options);
+  });
 }
 
 void ImportMenu::importIdxFiles(const QStringList& files) {

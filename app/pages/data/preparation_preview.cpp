@@ -90,6 +90,11 @@ PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<con
       shown.after.push_back(samplePicture(batch.columns[0], made, DataType::f32, scale));
       shown.afterTexts.push_back(sampleText(batch.columns[0], made, DataType::f32, 3));
     }
+    const auto same = [](const auto& all) {
+      return std::all_of(all.begin(), all.end(), [&](const auto& each) { return each == all.front(); });
+    };
+    // Where nothing is left to chance one tells all.
+    if (same(shown.after) && same(shown.afterTexts)) shown.after.resize(1);
   } catch (const Error& error) {
     shown.fault = QString::fromStdString(error.message());
   }

@@ -21,9 +21,38 @@ double valueAt(std::span<const std::byte> bytes, DataType type, std::size_t inde
   return value;
 }
 
+constexpr int kWaveWidth = 128, kWaveHeight = 80;
+constexpr QRgb kWaveColour = 0xFF5B7FD6;  // 3.7 : 1 on the light surface, 4.2 : 1 on the dark one
+
+// What a sound looks like: from its least to its largest value at each place, as loud as its loudest sample.
+QImage wavePicture(std::span<const std::byte> bytes, const Shape& shape, DataType type) {
+  const auto steps = static_cast<std::size_t>(shape[0]), channels = static_cast<std::size_t>(shape[1]);
+  if (bytes.size() < steps * channels * bytesOf(type)) return {};
+  std::vector<std::pair<double, double>> spans(kWaveWidth, {0, 0});
+  double loudest = 0;
+  for (std::size_t x = 0; x < spans.size(); ++x)
+    for (std::size_t i = x * steps / kWaveWidth * channels; i < (x + 1) * steps / kWaveWidth * channels; ++i) {
+      const double value = valueAt(bytes, type, i);
+      if (!std::isfinite(value)) continue;
+      spans[x] = {std::min(spans[x].first, value), std::max(spans[x].second, value)};
+      loudest = std::max(loudest, std::abs(value));
+    }
+  QImage picture(kWaveWidth, kWaveHeight, QImage::Format_ARGB32);
+  picture.fill(Qt::transparent);
+  const double half = kWaveHeight / 2.0 - 1, factor = loudest > 0 ? half / loudest : 0;
+  for (int x = 0; x < kWaveWidth; ++x) {
+    const auto& [low, high] = spans[static_cast<std::size_t>(x)];
+    const int top = static_cast<int>(std::lround(half - high * factor)),
+              bottom = static_cast<int>(std::lround(half - low * factor));
+    for (int y = top; y <= bottom; ++y) picture.setPixel(x, y, kWaveColour);
+  }
+  return picture;
+}
+
 }  // namespace
 
 QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataType type, const PictureScale& scale) {
+  if (shape.rank() == 2 && shape[0] > kWaveWidth && shape[1] <= 2) return wavePicture(bytes, shape, type);
   if (shape.rank() != 3 || (shape[0] != 1 && shape[0] != 3)) return {};
   const int channels = static_cast<int>(shape[0]), height = static_cast<int>(shape[1]),
             width = static_cast<int>(shape[2]);

@@ -17,9 +17,9 @@ struct PictureScale {
   bool bytes = false;  // the raw ones go from 0 to 255
 };
 
-// Grey or RGB from C x H x W; a null image for other channel counts. Shown as the raw numbers are: u8 and what lies
-// within 0 to 1 or 0 to 255 in that range, so that no picture is brightened; only others go from their lowest to their
-// highest.
+// Grey or RGB from C x H x W, a wave from samples x channels of one or two; a null image for others. Pictures are shown
+// as the raw numbers are: u8 and what lies within 0 to 1 or 0 to 255 in that range, so that no picture is brightened;
+// only others go from their lowest to their highest.
 QImage samplePicture(std::span<const std::byte> bytes, const Shape& shape, DataType type,
                      const PictureScale& scale = {});
 

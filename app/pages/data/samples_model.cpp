@@ -113,7 +113,9 @@ int SamplesModel::columnCount(const QModelIndex& parent) const {
 }
 
 bool SamplesModel::isPicture(int column) const {
-  return column > 0 && column < columnCount() && this->column(column).type == ColumnType::picture;
+  if (column <= 0 || column >= columnCount()) return false;
+  const ColumnType type = this->column(column).type;
+  return type == ColumnType::picture || type == ColumnType::sound;
 }
 
 bool SamplesModel::isFile(int column) const {

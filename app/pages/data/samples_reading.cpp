@@ -84,11 +84,13 @@ void SamplesModel::readFiles() {
         std::string path = file.path;
         std::replace(path.begin(), path.end(), '\\', '/');
         decodeFile(folder / path, sample, scratch);
-        if (sample.kind == VariableKind::image) {
+        const bool sound = sample.kind == VariableKind::wave && sample.rate > 0;
+        if (sample.kind == VariableKind::image || sound) {
           file.image = samplePicture(sample.bytes, sample.shape, sample.type);
           if (file.image.width() > side || file.image.height() > side)
             file.image = file.image.scaled(side, side, Qt::KeepAspectRatio, Qt::SmoothTransformation);
-          file.text = QString::fromStdString(sample.shape.toString());
+          file.text = sound ? tr("%1 s").arg(static_cast<double>(sample.shape[0]) / sample.rate, 0, 'f', 2)
+                            : QString::fromStdString(sample.shape.toString());
         } else {
           file.text = QString::fromStdString(sample.shape.toString()) + QStringLiteral("   ") +
                       sampleText(sample.bytes, sample.shape, sample.type);

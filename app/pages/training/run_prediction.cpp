@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/pages/training/roomy_delegate.h"
 #include "app/row_form.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
@@ -100,6 +101,7 @@ RunPrediction::RunPrediction(AppContext& context, QWidget* parent) : QStackedWid
   m_table->setAccessibleName(tr("Predicted samples"));
   m_table->verticalHeader()->hide();
   m_table->verticalHeader()->setDefaultSectionSize(32);
+  m_table->setItemDelegate(new RoomyDelegate(m_table));
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->horizontalHeader()->setStretchLastSection(true);
   m_table->setShowGrid(false);
@@ -353,6 +355,11 @@ void RunPrediction::fill() {
     }
     if (loss) m_table->setItem(row, column++, cellOf(sample.loss ? formatLoss(*sample.loss) : QString(), &theme));
   }
+  // Over numbers, which end at the right, their heading does too.
+  for (int column = 0; column < m_table->columnCount(); ++column)
+    if (const QTableWidgetItem* const first = m_table->item(0, column);
+        first && first->textAlignment() & Qt::AlignRight)
+      m_table->horizontalHeaderItem(column)->setTextAlignment(Qt::Alignment(first->textAlignment()));
   m_table->resizeColumnsToContents();
   for (int column = 0; column + 1 < m_table->columnCount(); ++column)
     m_table->setColumnWidth(column, std::clamp(m_table->columnWidth(column) + 12, 64, 260));

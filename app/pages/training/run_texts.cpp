@@ -1,13 +1,11 @@
 #include "app/pages/training/run_texts.h"
 
-#include <QApplication>
 #include <QFile>
 #include <QHeaderView>
-#include <QPainter>
 #include <QScrollBar>
 #include <QStyle>
-#include <QStyledItemDelegate>
 
+#include "app/pages/training/roomy_delegate.h"
 #include "app/run_settings.h"
 #include "launcher/store/run_store.h"
 #include "widgets/document/project_document.h"
@@ -62,32 +60,6 @@ void RunLog::refresh() {
   appendPlainText(QString::fromUtf8(read.left(whole - 1)));
   if (atEnd) verticalScrollBar()->setValue(verticalScrollBar()->maximum());
 }
-
-namespace {
-
-// Room between the words of two columns, and before the first.
-class RoomyDelegate : public QStyledItemDelegate {
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    QStyleOptionViewItem ground(option);
-    initStyleOption(&ground, index);
-    ground.text.clear();
-    QApplication::style()->drawControl(QStyle::CE_ItemViewItem, &ground, painter, option.widget);
-    QStyleOptionViewItem words(option);
-    words.rect.adjust(kRoom, 0, -kRoom, 0);
-    words.state &= ~(QStyle::State_Selected | QStyle::State_MouseOver | QStyle::State_HasFocus);
-    QStyledItemDelegate::paint(painter, words, index);
-  }
-  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    return QStyledItemDelegate::sizeHint(option, index) + QSize(2 * kRoom, 0);
-  }
-
- private:
-  static constexpr int kRoom = 12;
-};
-
-}  // namespace
 
 RunSettings::RunSettings(AppContext& context, QWidget* parent) : QTableWidget(parent), m_context(context) {
   setColumnCount(3);

@@ -107,6 +107,10 @@ class Learner {
       if (named != input.extents->end()) batch = static_cast<std::size_t>(named - input.extents->begin());
     }
     if (extents[batch] > 0 && m_facts.fixedBatch == 0) m_facts.fixedBatch = extents[batch];
+    if (!open && extents[batch] != m_facts.fixedBatch) {
+      m_facts.unlike[input.name] = extents[batch];
+      return;
+    }
     extents[batch] = kBatch;
     for (std::size_t i = 0; i < extents.size(); ++i) {
       if (extents[i] > 0) continue;

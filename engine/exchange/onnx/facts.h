@@ -34,6 +34,7 @@ class Facts {
 
   std::int64_t fixedBatch = 0;  // the number that the file has in the batch's place; 0 = it leaves it open
   std::map<std::string, std::size_t> batchAxis;  // by graph input
+  std::map<std::string, std::int64_t> unlike;    // inputs that hold no batch: their first extent is not fixedBatch
 
  private:
   std::map<std::string, Fact> m_facts;

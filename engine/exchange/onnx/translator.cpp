@@ -73,6 +73,13 @@ std::set<const OnnxNode*> Translator::countReaders() {
 void Translator::drawInput(const OnnxValue& input) {
   const Fact& fact = m_facts.of(input.name);
   const bool read = m_readers[input.name] > 0;
+  if (const auto unlike = m_facts.unlike.find(input.name); unlike != m_facts.unlike.end()) {
+    m_report.add(ReportItem::Kind::untranslatable, m_graph.name, input.name, {},
+                 fmt::format("Its first axis has {}, that of another input {}: which of them is the batch cannot be "
+                             "told; export the model with the batch left open.",
+                             unlike->second, m_facts.fixedBatch));
+    return;
+  }
   if (!fact.known) {
     m_report.add(
         ReportItem::Kind::untranslatable, m_graph.name, input.name, {},

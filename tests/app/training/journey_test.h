@@ -1,8 +1,9 @@
 #pragma once
-// A stranger's table, from the CSV that they have to a prediction, by clicks in the real window.
+// From what strangers have to a prediction, by clicks in the real window: tables, sounds; a model of another tool.
 
 namespace loom {
 
 int testJourney(int argc, char** argv);
+int testModelJourney(int argc, char** argv);
 
 }  // namespace loom

@@ -166,6 +166,12 @@ TEST_F(Import, FolderOfClassFolders) {
   const auto elsewhere = importFolder(folder.path() / "pets", out());
   EXPECT_THAT(contentOf(elsewhere.csv), HasSubstr("../pets/cat/2.bmp,0\n"));
   EXPECT_EQ(openDataset(elsewhere.csv)->size(), 3);
+  // A project that is moved takes along what lies in it, and finds the rest where it was.
+  const auto whole = (folder.path() / "pets/cat/2.bmp").string();
+  EXPECT_THAT(contentOf(importFolder(folder.path() / "pets", out(), {.project = out()}).csv),
+              HasSubstr(whole + ",0\n"));
+  EXPECT_THAT(contentOf(importFolder(folder.path() / "pets", out(), {.project = folder.path()}).csv),
+              HasSubstr("../pets/cat/2.bmp,0\n"));
   folder.write("pets/dog, large/b.wav", files::wav(1, 1, 16, {0, 0}));
   EXPECT_THAT(messageOf([&] { importFolder(folder.path() / "pets", out()); }), HasSubstr("is of the kind sound, but"));
   EXPECT_THAT(messageOf([&] { importFolder(folder.path() / "none", out()); }), HasSubstr("is no folder"));

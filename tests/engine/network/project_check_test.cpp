@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
              },
              "training.network", "has no weights to train"},
         Case{"NoLoss", [](Project& p) { p.networks[0] = drawn("x Input shape=[3]\nfc Linear <- x"); }, "",
-             "network 'main' has no loss to make smaller: add one", "Add SoftmaxCrossEntropy with its labels"},
+             "network 'main' has no loss to make smaller: add one", "Add SoftmaxCrossEntropy"},
         Case{"SharesNothing", [](Project& p) { p.networks[0].find("fc")->shares = "fc9"; }, "shares",
              "shares the parameters of 'fc9', but there is no such node: did you mean 'fc'?"},
         Case{"SharesAnotherLayer", [](Project& p) { p.networks[0].find("fc")->shares = "relu1"; }, "shares",

@@ -379,7 +379,7 @@ void DocumentTest::everyRemedyMendsItsFault_data() {
   drawing("shape of a target", input + R"(, {"id": "y", "layer": "Input", "shape": [10], "type": "label"}, )" + fc + ", " + loss, wires, "Set shape of y to 1");
   drawing("a wire that is missing", classifier, R"(["x", "fc"], ["fc", "loss"])", "Wire y to loss.target");
   drawing("a target that is missing", input + ", " + fc + ", " + loss, R"(["x", "fc"], ["fc", "loss"])", "Add label Input");
-  drawing("no loss", input + ", " + fc, R"(["x", "fc"])", "Add SoftmaxCrossEntropy with its labels");
+  drawing("no loss", input + ", " + fc, R"(["x", "fc"])", "Add SoftmaxCrossEntropy");
   drawing("an empty network", "", "", "Begin with a small classifier");
   drawing("a slip in a layer", input + R"(, {"id": "fc", "layer": "Linaer", "outputs": 10}, )" + label + ", " + loss, wires, "Make it Linear");
   drawing("a text for a number", input + R"(, {"id": "fc", "layer": "Linear", "outputs": "10"}, )" + label + ", " + loss, wires, "Set outputs to 10");
