@@ -170,13 +170,19 @@ class AllFindings {
     return fault.kind == FaultKind::mixedShapes && fault.step.is_object() && fault.step.value("step", "") == "Pad";
   }
 
-  // Sounds are brought to one length in two ways: nothing is lost, or nothing is added.
+  // Sounds are brought to one length in two ways: nothing is lost, or nothing is added. Both steps in both of them, for
+  // what is predicted later may be longer or shorter than all of these.
   void addLengths(const Fault& fault, std::vector<TableRemedy>& remedies) const {
-    remedies.push_back({.label = DataFindings::tr("Pad to the longest").toStdString(), .steps = {fault.step}});
-    const Variable* const clip = m_request.report->schema.find(fault.step.value("variable", ""));
-    if (!clip || clip->smallest.rank() == 0) return;
-    remedies.push_back({.label = DataFindings::tr("Cut to the shortest").toStdString(),
-                        .steps = {{{"step", "Crop"}, {"size", {clip->smallest[0]}}, {"variable", clip->name}}}});
+    const Json variable = fault.step.at("variable");
+    const auto add = [&](const QString& label, std::int64_t length) {
+      remedies.push_back(
+          {.label = label.toStdString(),
+           .steps = {{{"step", "Pad"}, {"to", {length}}, {"variable", variable}},
+                     {{"step", "Crop"}, {"size", {length}}, {"position", "centre"}, {"variable", variable}}}});
+    };
+    add(DataFindings::tr("Pad to the longest"), fault.step.at("to").at(0).get<std::int64_t>());
+    const Variable* const clip = m_request.report->schema.find(variable.get<std::string>());
+    if (clip && clip->smallest.rank() > 0) add(DataFindings::tr("Cut to the shortest"), clip->smallest[0]);
   }
 
   // Of one kind, column and severity.

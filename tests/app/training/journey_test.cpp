@@ -219,24 +219,29 @@ class JourneyTest : public JourneyActs {
     QCOMPARE(data().csv, m_open->path("own/tones/data/tones/index.csv").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(rows(), 200, kJourneyPatience);
     QTRY_VERIFY(workspace().errors() > 0);
+    const auto lengths = [](int steps) {
+      return std::vector<Json>{{{"step", "Pad"}, {"to", {steps}}, {"variable", "x"}},
+                               {{"step", "Crop"}, {"size", {steps}}, {"position", "centre"}, {"variable", "x"}}};
+    };
     press("x: of several lengths", "Cut to the shortest");
-    QTRY_COMPARE(data().prepare, (std::vector<Json>{{{"step", "Crop"}, {"size", {1200}}, {"variable", "x"}}}));
+    QTRY_COMPARE(data().prepare, lengths(1200));
     QTRY_VERIFY2(!titles().contains("x: of several lengths"), qPrintable(titles()));
     m_open->undo();
     press("x: of several lengths", "Pad to the longest");
-    QTRY_COMPARE(data().prepare, (std::vector<Json>{{{"step", "Pad"}, {"to", {4800}}, {"variable", "x"}}}));
+    QTRY_COMPARE(data().prepare, lengths(4800));
     QTRY_VERIFY2(!titles().contains("x: of several lengths"), qPrintable(titles()));
     QTRY_VERIFY(window().settled());
     picture("sounds-padded");
     m_open->click("feeds-draw");
     answer("y");
     QCOMPARE(drawn().find("x")->values.at("shape"), Json::array({4800, 1}));
-    QCOMPARE(data().prepare.size(), std::size_t{1});  // what the person chose is not cut again
+    QCOMPARE(data().prepare, lengths(4800));  // what the person chose is not cut again
     m_open->document().setSetting("epochs", 6);
     waitUntilSound();
     train(1);
     predict(m_open->write("downloads/unheard.wav", sound(1, 0.7, 1001)), 1);
     QCOMPARE(predicted().item(0, 1)->text(), QString("high"));
+    // Longer than all that it learnt from.
     predict(m_open->write("downloads/hiss.wav", sound(2, 1.4, 1002)), 1);
     QTRY_COMPARE_WITH_TIMEOUT(predicted().item(0, 1)->text(), QString("noise"), kJourneyPatience);
     picture("sounds-predicted");

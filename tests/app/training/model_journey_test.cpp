@@ -148,7 +148,7 @@ class ModelJourneyTest : public JourneyActs {
     QTRY_COMPARE_WITH_TIMEOUT(m_open->document().name(), QString("back"), kJourneyPatience);
     QTest::keyClick(m_open->part<QWidget>("import-card"), Qt::Key_Escape);
     m_open->activate();
-    m_open->document().setSetting("optimizer.learning_rate", 1e-12);
+    QVERIFY(m_open->document().setPath("training.optimizer.learning_rate", 1e-12));
     m_open->document().setSetting("epochs", 1);
     waitUntilSound();
     train(1);
