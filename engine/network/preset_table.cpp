@@ -1,5 +1,9 @@
 // The table of presets. Figures: shared/reference/large_batch.md, which names where each was read; what a publication
 // leaves open is said to be ours.
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "engine/network/presets.h"
 
 namespace loom {
@@ -19,6 +23,14 @@ const std::string kSixteenBits =
 
 void add(std::vector<PresetValue>& to, const std::string& source, std::vector<std::pair<std::string, Json>> values) {
   for (auto& [path, value] : values) to.push_back({path, std::move(value), source});
+}
+
+// Recipes name the rate at the end of the warm-up, from where the polynomial begins. Here it counts from the first
+// step, so the field is higher by what it has fallen until then; behind the warm-up both are the same curve for a power
+// of 2.
+double rateBefore(double peak, double warmup, double epochs) {
+  const double left = 1 - warmup / epochs;
+  return std::round(1e4 * peak / (left * left)) / 1e4;
 }
 
 Preset goyal() {
@@ -154,29 +166,34 @@ Preset still(const std::string& id, const std::string& label, const std::string&
                 .ranks = batch / 32,
                 .values = {},
                 .missing = {kZeroGamma, kSixteenBits}};
+  const double rate = rateBefore(26.1, 25, epochs);
   add(preset.values, kStill,
       {{"epochs", epochs},
        {"optimizer.name", "STiLL"},
-       {"optimizer.learning_rate", 26.1},
        {"optimizer.lamb_learning_rate", 0.0012},
        {"optimizer.momentum", 0.955},
        {"optimizer.weight_decay", 8e-5},
        {"optimizer.transition", 25},
        {"warmup.epochs", 25},
-       {"warmup.from", 1.36 / 26.1},
        {"schedule.name", "Polynomial"},
        {"loss.smoothing", 0.1},
        {"loss.definition", "sony"},
        {"rate_scaling", "none"},
        {"reduction", "torus"}});
+  add(preset.values, kStill + ": 1.36, and 26.1 behind the warm-up; here the polynomial falls from the first step on",
+      {{"optimizer.learning_rate", rate}, {"warmup.from", std::round(1e5 * 1.36 / rate) / 1e5}});
   add(preset.values, kOurs + "; as other LARS recipes", {{"schedule.power", 2}});
   if (batch > 65536)
     preset.missing.push_back("SmoothOut, noise on the weights above 64K: published without its figures");
   return preset;
 }
 
+struct MlperfFigures {
+  double epochs, rate, momentum, decay, warmup;
+};
+
 Preset mlperf(const std::string& id, const std::string& label, const std::string& result, std::int64_t batch,
-              std::int64_t ranks, std::vector<std::pair<std::string, Json>> figures) {
+              std::int64_t ranks, const MlperfFigures& figures) {
   Preset preset{.id = id,
                 .label = label,
                 .result = result,
@@ -185,41 +202,38 @@ Preset mlperf(const std::string& id, const std::string& label, const std::string
                 .ranks = ranks,
                 .values = {},
                 .missing = {kCorrection}};
-  double rate = 1;
-  for (const auto& [path, value] : figures)
-    if (path == "optimizer.learning_rate") rate = value.get<double>();
-  add(preset.values, kMlperf, {{"optimizer.name", "LARS"}, {"optimizer.variant", "you"}});
-  add(preset.values, kMlperf, std::move(figures));
+  const double rate = rateBefore(figures.rate, figures.warmup, figures.epochs);
   add(preset.values, kMlperf,
-      {{"optimizer.coefficient", 0.001},
+      {{"epochs", figures.epochs},
+       {"optimizer.name", "LARS"},
+       {"optimizer.variant", "you"},
+       {"optimizer.momentum", figures.momentum},
+       {"optimizer.weight_decay", figures.decay},
+       {"optimizer.coefficient", 0.001},
+       {"warmup.epochs", figures.warmup},
        {"schedule.name", "Polynomial"},
        {"schedule.power", 2},
        {"schedule.end", 1e-4 / rate},
        {"loss.smoothing", 0.1},
        {"rate_scaling", "none"},
        {"decay_exclude", Json::array({"bias", "normalisation"})}});
+  add(preset.values,
+      kMlperf +
+          fmt::format(": {:g} behind the warm-up; here the polynomial falls from the first step on", figures.rate),
+      {{"optimizer.learning_rate", rate}});
   return preset;
 }
 
 Preset mlperfNode() {
   Preset preset = mlperf("mlperf-3200", "MLPerf v4.0, one node", "ResNet-50 to 75.9 %: 12.0 minutes on 8 H200", 3200, 8,
-                         {{"epochs", 37},
-                          {"optimizer.learning_rate", 11},
-                          {"optimizer.momentum", 0.9},
-                          {"optimizer.weight_decay", 5e-5},
-                          {"warmup.epochs", 2}});
+                         {.epochs = 37, .rate = 11, .momentum = 0.9, .decay = 5e-5, .warmup = 2});
   preset.missing.push_back("it stops at 75.9 %, near epoch 35 of 37");
   return preset;
 }
 
 Preset mlperfRecord() {
-  Preset preset =
-      mlperf("mlperf-57k", "MLPerf v4.0, record", "ResNet-50 to 75.9 %: 11.0 seconds on 3,584 H100", 57344, 3584,
-             {{"epochs", 78},
-              {"optimizer.learning_rate", 23},
-              {"optimizer.momentum", 0.95},
-              {"optimizer.weight_decay", 2.5e-5},
-              {"warmup.epochs", 32}});
+  Preset preset = mlperf("mlperf-57k", "MLPerf v4.0, record", "ResNet-50 to 75.9 %: 11.0 seconds on 3,584 H100", 57344,
+                         3584, {.epochs = 78, .rate = 23, .momentum = 0.95, .decay = 2.5e-5, .warmup = 32});
   preset.missing.push_back("batch statistics over pairs of ranks (32 samples): here those of a rank, or of all");
   return preset;
 }

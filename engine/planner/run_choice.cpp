@@ -120,7 +120,8 @@ class Chooser {
     const int host =
         m_question.host.perHost > 0 ? std::min(m_question.host.perHost, m_question.host.ranks) : m_question.host.ranks;
     for (int ranks = 1; ranks < host; ranks *= 2) counts.push_back(ranks);
-    for (int ranks = host; ranks <= m_question.host.ranks; ranks += host) counts.push_back(ranks);
+    for (int ranks = host; ranks <= m_question.host.ranks; ranks *= 2) counts.push_back(ranks);
+    if (counts.back() < m_question.host.ranks) counts.push_back(m_question.host.ranks / host * host);
     return counts;
   }
 

@@ -118,9 +118,9 @@ void RangeCard::finish(const Json& last) {
 
 void RangeCard::apply() {
   if (!m_suggested || m_update >= m_document.project().training.updates.size()) return;
-  Json rule = m_document.project().training.updates[m_update].optimizer;
-  rule["learning_rate"] = *m_suggested;
-  m_document.setOptimizer(m_update, rule);
+  m_document.edit(tr("Apply the range test"), [this](ProjectEdit& edit) {
+    edit.training().updates[m_update].optimizer["learning_rate"] = *m_suggested;
+  });
 }
 
 void RangeCard::show() {

@@ -98,7 +98,7 @@ void RecipeDesk::takeAdvice(const Json& answer) {
   const Json predicted = answer.value("predicted", Json::object());
   QString source = tr("A step of %1, %2, efficiency %3; links assumed unless measured.")
                        .arg(formatDuration(predicted.value("step", 0.0)),
-                            formatThroughput(predicted.value("samples_per_second", 0.0), tr("samples/s")),
+                            formatThroughput(predicted.value("samples_per_second", 0.0), tr("samples")),
                             formatFixed(predicted.value("efficiency", 1.0), 2));
   if (const double run = predicted.value("run", 0.0); run > 0)
     source = tr("Whole run %1. ").arg(formatDuration(run)) + source;

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <functional>
 
 #include "app/pages/settings/noise_card.h"
 #include "app/pages/settings/range_card.h"
@@ -74,8 +75,7 @@ RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget*
   head->setContentsMargins(20, 14, 20, 4);
   head->setSpacing(8);
   head->addWidget(makeLabel("heading", tr("The whole run")));
-  head->addWidget(makeLabel("hint", tr("redrawn as you type; circles can be dragged")));
-  head->addStretch();
+  head->addWidget(makeLabel("hint", tr("circles can be dragged"), nullptr, Wrap::yes), 1);
   column->addLayout(head);
   m_preview = new SchedulePreview;
   m_preview->setMinimumHeight(230);
@@ -107,23 +107,26 @@ RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget*
   makeHandles();
 }
 
-// What a handle sets is what the field would be: one undo step each.
+// What a handle sets is what the field would be: each drag a step of its own.
 void RunCockpit::makeHandles() {
-  connect(m_preview, &SchedulePreview::rateDragged, this, [this](double rate) {
-    Json rule = m_document.project().training.updates.at(m_update).optimizer;
-    rule["learning_rate"] = rate;
-    m_document.setOptimizer(m_update, rule);
+  const auto change = [this](const QString& text, const std::function<void(UpdateSpec&)>& set) {
+    m_document.edit(text, [this, set](ProjectEdit& edit) {
+      if (m_update < edit.training().updates.size()) set(edit.training().updates[m_update]);
+    });
+  };
+  connect(m_preview, &SchedulePreview::rateDragged, this, [change](double rate) {
+    change(tr("Drag the learning rate"), [rate](UpdateSpec& update) { update.optimizer["learning_rate"] = rate; });
   });
-  connect(m_preview, &SchedulePreview::warmupDragged, this, [this](double epochs) {
-    m_document.setWarmup(m_update, withWarmup(m_document.project().training.updates.at(m_update).warmup, "epochs",
-                                              epochs > 0 ? Json(epochs) : Json()));
+  connect(m_preview, &SchedulePreview::warmupDragged, this, [change](double epochs) {
+    change(tr("Drag the warm-up"), [epochs](UpdateSpec& update) {
+      update.warmup = withWarmup(update.warmup, "epochs", epochs > 0 ? Json(epochs) : Json());
+    });
   });
   connect(m_preview, &SchedulePreview::stageDragged, this, [this](int stage, double epoch) {
-    const Json& settings = m_document.project().training.settings;
-    Json at = settings.value("batch_at", Json::array());
-    if (!at.is_array() || stage >= static_cast<int>(at.size())) return;
-    at[static_cast<std::size_t>(stage)] = epoch;
-    m_document.setSetting("batch_at", at);
+    m_document.edit(tr("Drag a stage of the batch"), [stage, epoch](ProjectEdit& edit) {
+      Json& at = edit.training().settings["batch_at"];
+      if (at.is_array() && stage < static_cast<int>(at.size())) at[static_cast<std::size_t>(stage)] = epoch;
+    });
   });
 }
 

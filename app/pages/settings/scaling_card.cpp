@@ -36,13 +36,13 @@ ScalingCard::ScalingCard(ProjectDocument& document, Workspace& workspace, QWidge
   auto* head = new QHBoxLayout;
   head->setSpacing(8);
   head->addWidget(makeLabel("heading", tr("Efficiency against ranks")));
-  m_hint = makeLabel("hint");
-  head->addWidget(m_hint);
   head->addStretch();
   m_predict = new Button(tr("Predict"), ButtonKind::outlined);
   m_predict->setObjectName("scaling-predict");
   head->addWidget(m_predict);
   column->addLayout(head);
+  m_hint = makeLabel("hint", {}, nullptr, Wrap::yes);
+  column->addWidget(m_hint);
   m_plot = new SmallPlot(tr("Efficiency against ranks"));
   m_plot->setObjectName("scaling-plot");
   m_plot->setWords(tr("Step, run time and efficiency up to 4,096 ranks"));
@@ -88,11 +88,10 @@ void ScalingCard::finish(const Json& last) {
 
 QString ScalingCard::sentenceOf(const Json& point) const {
   const auto number = [&](const char* key) { return point.value(key, 0.0); };
-  QString text =
-      tr("%1, batch %2: step %3, %4, efficiency %5")
-          .arg(counted(point.value("ranks", 1), tr("ranks")), formatCount(number("batch")),
-               formatDuration(number("step")), formatThroughput(number("samples_per_second"), tr("samples/s")),
-               formatFixed(number("efficiency"), 2));
+  QString text = tr("%1, batch %2: step %3, %4, efficiency %5")
+                     .arg(counted(point.value("ranks", 1), tr("ranks")), formatCount(number("batch")),
+                          formatDuration(number("step")), formatThroughput(number("samples_per_second"), tr("samples")),
+                          formatFixed(number("efficiency"), 2));
   if (number("run") > 0) text += tr(", whole run %1").arg(formatDuration(number("run")));
   if (const std::string by = point.value("reduction", std::string()); !by.empty())
     text += tr(", summed by %1").arg(QString::fromStdString(by));

@@ -15,7 +15,7 @@
 namespace loom {
 namespace {
 
-constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28, kLane = 30, kValues = 92;
+constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28, kLane = 34, kValues = 92;
 constexpr std::int64_t kUnknownSteps = 1000;  // samples of the curve where the steps are not known
 
 // The step of 1, 2, 5 x 10^n that gives at most `most` intervals over `range`.
@@ -97,7 +97,7 @@ QRectF SchedulePreview::frame() const {
 
 QRectF SchedulePreview::laneFrame(std::size_t lane) const {
   const QRectF area = frame();
-  return QRectF(area.left(), area.bottom() + static_cast<double>(lane) * kLane + 10, area.width(), kLane - 12);
+  return QRectF(area.left(), area.bottom() + static_cast<double>(lane) * kLane + 14, area.width(), kLane - 14);
 }
 
 double SchedulePreview::shownHigh() const {

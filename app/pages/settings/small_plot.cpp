@@ -90,6 +90,15 @@ void SmallPlot::paintEvent(QPaintEvent*) {
   const auto yOf = [&](double value) {
     return area.bottom() - area.height() * std::clamp((value - y.low) / y.span(), -0.05, 1.05);
   };
+  painter.setPen(theme.hairline(Colour::axis));
+  painter.drawLine(QPointF(area.left(), std::round(area.bottom()) + 0.5),
+                   QPointF(area.right(), std::round(area.bottom()) + 0.5));
+  if (m_points.empty()) {
+    painter.setFont(theme.font(FontRole::body));
+    painter.setPen(theme.colour(Colour::text3));
+    painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, m_empty);
+    return;
+  }
   const Ticks vertical = linearTicks(y, 4);
   painter.setFont(theme.numberFont(FontRole::axis));
   for (const double value : vertical.values) {
@@ -97,16 +106,8 @@ void SmallPlot::paintEvent(QPaintEvent*) {
     painter.setPen(theme.hairline(Colour::grid));
     painter.drawLine(QPointF(area.left(), at), QPointF(area.right(), at));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(QRectF(0, at - 9, kPlotLeft - 8, 18), Qt::AlignRight | Qt::AlignVCenter, tickLabel(value, vertical));
-  }
-  painter.setPen(theme.hairline(Colour::axis));
-  painter.drawLine(QPointF(area.left(), std::round(area.bottom()) + 0.5),
-                   QPointF(area.right(), std::round(area.bottom()) + 0.5));
-  if (m_points.empty()) {
-    painter.setFont(theme.font(FontRole::caption));
-    painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, m_empty);
-    return;
+    painter.drawText(QRectF(0, at - 9, kPlotLeft - 8, 18), Qt::AlignRight | Qt::AlignVCenter,
+                     tickLabel(value, vertical));
   }
   const Interval x = m_range ? Interval{m_range->first, m_range->second}
                              : Interval{m_points.front().x(), std::max(m_points.back().x(), 2 * m_points.front().x())};
@@ -118,7 +119,8 @@ void SmallPlot::paintEvent(QPaintEvent*) {
     painter.drawLine(QPointF(std::round(at) + 0.5, area.top()), QPointF(std::round(at) + 0.5, area.bottom()));
     painter.setPen(theme.colour(Colour::text3));
     const double left = std::clamp(at - 30, 0.0, width() - 60.0);
-    painter.drawText(QRectF(left, area.bottom() + 3, 60, 16), Qt::AlignCenter, formatShort(value));
+    painter.drawText(QRectF(left, area.bottom() + 3, 60, 16), Qt::AlignCenter,
+                     value < 1 ? formatRate(value) : formatShort(value));
   }
   painter.setClipRect(area.adjusted(-2, -4, 2, 2));
   const auto draw = [&](const std::vector<QPointF>& points, const QPen& pen) {

@@ -43,9 +43,6 @@ class CockpitTest : public QObject {
     QTest::qWait(QApplication::keyboardInputInterval() + 50);
     QTest::keyClicks(field, label);
     QTRY_COMPARE(field->currentText(), label);
-    // By keys alone an item is chosen when the list is closed over it.
-    QTest::keyClick(field, Qt::Key_Space);
-    if (QWidget* list = QApplication::activePopupWidget()) QTest::keyClick(list, Qt::Key_Return);
     QTRY_VERIFY(m_open->part<ChangesCard>("changes")->isVisible());
   }
   bool cardSays(const QString& words) {
@@ -94,7 +91,6 @@ class CockpitTest : public QObject {
     press("changes-close");
     QTRY_VERIFY(preview().isVisible());
     QCOMPARE(writeProject(m_open->project()), before);
-
     choosePreset(QStringLiteral("Goyal 8K"));
     press("changes-take");
     QTRY_VERIFY(preview().isVisible());

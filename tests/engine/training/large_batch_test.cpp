@@ -11,6 +11,7 @@
 #include "engine/network/presets.h"
 #include "engine/network/project_arguments.h"
 #include "engine/planner/critical_batch.h"
+#include "engine/schedules/schedule.h"
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
 #include "engine/training/noise_scale.h"
@@ -71,6 +72,31 @@ TEST(Presets, EachSetsWhatItNamesAndTrainsByVirtualRanks) {
     EXPECT_EQ(run.result.step, 5);
     for (const double loss : run.series("step", "loss")) EXPECT_TRUE(std::isfinite(loss));
     EXPECT_EQ(run.of("started").front().body["batch"], 32);
+  }
+}
+
+// What recipes call the rate is that behind the warm-up.
+TEST(Presets, ReachThePublishedRateBehindTheWarmUp) {
+  const Project project = projectOf(perceptron());
+  for (const auto& [id, published] : {std::pair{"still-64k", 26.1},
+                                      {"still-96k-110", 26.1},
+                                      {"still-128k-150", 26.1},
+                                      {"mlperf-3200", 11.0},
+                                      {"mlperf-57k", 23.0},
+                                      {"goyal-8k", 0.1}}) {
+    const Project taken = withPreset(project, 0, presetNamed(id), {}).project;
+    const UpdateSpec& update = taken.training.updates[0];
+    const double epochs = fieldAt(taken, 0, "epochs").get<double>(), warm = update.warmup["epochs"].get<double>();
+    const auto schedule = makeSchedule(update.schedule, update.warmup,
+                                       {.steps = std::llround(1000 * epochs), .stepsPerEpoch = 1000, .rateScale = 1});
+    const double base = update.optimizer["learning_rate"].get<double>();
+    EXPECT_NEAR(base * schedule->factor(1000 * warm) / published, 1, 2e-3) << id;
+    if (std::string_view(id).starts_with("still")) {
+      EXPECT_NEAR(base * schedule->factor(0), 1.36, 1e-2) << id;
+      // Behind it as the recipe: a polynomial over what is left of the run.
+      const double half = (warm + epochs) / 2;
+      EXPECT_NEAR(base * schedule->factor(1000 * half), 26.1 / 4, 2e-2) << id;
+    }
   }
 }
 
