@@ -19,6 +19,7 @@ constexpr double kGainLost = 0.75;  // share of what was gained that is lost aga
 constexpr double kRise = 0.25;      // of the first loss, where nothing was gained
 constexpr std::size_t kLeast = 10;  // points before which nothing is said
 constexpr double kBegun = 0.1;      // of the gain, from which on the loss falls
+constexpr double kLowest = 0.1;     // of the gain, within which the loss is as low as it gets
 constexpr double kOrder = 10;       // between where it diverges and the highest rate that is suggested
 
 class TemporaryFolder {
@@ -100,8 +101,13 @@ class LossWatch {
          m_best = std::numeric_limits<double>::infinity();
 };
 
-// Where the smoothed loss falls fastest, once it has begun to fall: before, the slope of noise is all there is.
-std::optional<double> steepestOf(const std::vector<RangePoint>& points, const std::vector<double>& losses,
+struct Descent {
+  double steepest = 0;  // rate at which the smoothed loss falls fastest
+  double end = 0;       // the last rate at which it is as low as it gets
+};
+
+// Looked at from where the loss has begun to fall: before, the slope of noise is all there is.
+std::optional<Descent> descentOf(const std::vector<RangePoint>& points, const std::vector<double>& losses,
                                  double noise) {
   const auto lowest = static_cast<std::size_t>(std::min_element(losses.begin(), losses.end()) - losses.begin());
   const std::size_t few = std::max<std::size_t>(2, losses.size() / 10),
@@ -110,18 +116,19 @@ std::optional<double> steepestOf(const std::vector<RangePoint>& points, const st
   for (std::size_t i = 0; i < few; ++i) first += losses[i] / static_cast<double>(few);
   const double gain = first - losses[lowest];
   if (gain <= noise / 2) return {};
-  std::size_t begin = lowest;
+  std::size_t begin = lowest, end = lowest;
   while (begin > 0 && losses[begin - 1] < first - kBegun * gain) --begin;
-  std::optional<double> steepest;
+  while (end + 1 < losses.size() && losses[end + 1] < losses[lowest] + kLowest * gain) ++end;
+  Descent descent{.end = points[end].rate};
   double least = 0;
   for (std::size_t i = std::max(begin, reach); i <= lowest && i + reach < losses.size(); ++i) {
     const double slope =
         (losses[i + reach] - losses[i - reach]) / std::log(points[i + reach].rate / points[i - reach].rate);
     if (slope >= least) continue;
     least = slope;
-    steepest = points[i].rate;
+    descent.steepest = points[i].rate;
   }
-  return steepest;
+  return descent.steepest > 0 ? std::optional(descent) : std::nullopt;
 }
 
 Project shortened(const RangeTestOptions& options) {
@@ -146,9 +153,12 @@ RangeReading readRange(const std::vector<RangePoint>& points) {
   reading.smoothed = smooth(finiteLosses(points));
   const std::vector<double>& losses = reading.smoothed;
   if (losses.size() < kLeast) return reading;
-  reading.steepest = steepestOf(points, losses, watch.noise());
-  if (!reading.steepest) return reading;
-  reading.suggested = reading.diverged ? std::min(*reading.steepest, *reading.diverged / kOrder) : *reading.steepest;
+  const std::optional<Descent> descent = descentOf(points, losses, watch.noise());
+  if (!descent) return reading;
+  reading.steepest = descent->steepest;
+  // A flat bottom behind the descent says that higher rates do as well in so few steps, and better in a whole run.
+  reading.suggested = std::max(descent->steepest, descent->end / kOrder);
+  if (reading.diverged) reading.suggested = std::min(*reading.suggested, *reading.diverged / kOrder);
   return reading;
 }
 

@@ -30,10 +30,11 @@ struct RangeTestOptions {
 
 // What a curve of losses over growing rates says. All rates as the rule got them.
 struct RangeReading {
-  std::optional<double> steepest;   // where the smoothed loss falls fastest
-  std::optional<double> diverged;   // where it had lost what it had gained, or was not finite
-  std::optional<double> suggested;  // the steepest descent, at most an order below where it diverged
-  std::vector<double> smoothed;     // by point, as far as losses are finite
+  std::optional<double> steepest;  // where the smoothed loss falls fastest
+  std::optional<double> diverged;  // where it had lost what it had gained, or was not finite
+  // The steepest descent, or an order below the end of the bottom behind it; at most an order below where it diverged.
+  std::optional<double> suggested;
+  std::vector<double> smoothed;  // by point, as far as losses are finite
 };
 RangeReading readRange(const std::vector<RangePoint>& points);
 
