@@ -37,12 +37,13 @@ class CockpitTest : public QObject {
     QCoreApplication::processEvents();
     m_open->click(name);
   }
-  void choosePreset(const QString& label) {
+  // By the first letters of its name, as a list is searched.
+  void choosePreset(const QString& letters) {
     auto* field = m_open->part<QComboBox>("preset");
     field->setFocus();
     QTest::qWait(QApplication::keyboardInputInterval() + 50);
-    QTest::keyClicks(field, label);
-    QTRY_COMPARE(field->currentText(), label);
+    QTest::keyClicks(field, letters);
+    QTRY_VERIFY(field->currentText().startsWith(letters));
     QTRY_VERIFY(m_open->part<ChangesCard>("changes")->isVisible());
   }
   bool cardSays(const QString& words) {
@@ -82,7 +83,7 @@ class CockpitTest : public QObject {
 
   void aRecipeIsSeenFieldByFieldTakenAndTakenBack() {
     const std::string before = writeProject(m_open->project());
-    choosePreset(QStringLiteral("Goyal 8K"));
+    choosePreset(QStringLiteral("Goyal"));
     QVERIFY(cardSays("76.3 % in 1 hour on 256 P100"));
     QVERIFY(cardSays("Goyal et al. 2017"));
     QVERIFY(cardSays("Nesterov"));
@@ -91,7 +92,7 @@ class CockpitTest : public QObject {
     press("changes-close");
     QTRY_VERIFY(preview().isVisible());
     QCOMPARE(writeProject(m_open->project()), before);
-    choosePreset(QStringLiteral("Goyal 8K"));
+    choosePreset(QStringLiteral("Goyal"));
     press("changes-take");
     QTRY_VERIFY(preview().isVisible());
     QCOMPARE(update().optimizer.value("name", ""), std::string("Nesterov"));
@@ -104,7 +105,7 @@ class CockpitTest : public QObject {
 
   // Its own batch, or the published one with the stages as they were.
   void aRecipeComesWithTheBatchThatIsChosen() {
-    choosePreset(QStringLiteral("Sony 34K to 68K, 224 s"));
+    choosePreset(QStringLiteral("Sony"));
     auto* batches = m_open->part<SegmentedControl>("changes-choices");
     QVERIFY(batches->isVisible());
     QTest::mouseClick(batches, Qt::LeftButton, {}, batches->segment(2).center());
