@@ -70,6 +70,14 @@ void HostLine::fetch(const QString& run, const QString& file, const QString& to)
   queue(m_worker, [=](LineWorker& worker) { worker.fetch(run, file, to); });
 }
 
+void HostLine::ask(int question, const QString& run, const QStringList& words) {
+  queue(m_worker, [=](LineWorker& worker) { worker.ask(question, run, words); });
+}
+
+void HostLine::unask(int question) {
+  queue(m_worker, [=](LineWorker& worker) { worker.unask(question); });
+}
+
 void HostLine::start(const JobOrder& order) {
   queue(m_worker, [order](LineWorker& worker) {
     worker.jobs().add(order, RemoteJobs::Age::fresh);

@@ -66,6 +66,10 @@ class HostLine : public Executor {
   // under a name of its own, is verified by its hash and takes its place then; a fetch that broke off goes on where it
   // stood.
   void fetch(const QString& run, const QString& file, const QString& to);
+  // What `loom` there would print for these words: said(), then askAnswered() or askRefused(); also where there is no
+  // connection now, or it breaks meanwhile. "<run>" in them is the folder of the run there.
+  void ask(int question, const QString& run, const QStringList& words);
+  void unask(int question);
 
   void start(const JobOrder& order) override;
   bool follow(const JobOrder& order) override;
@@ -87,6 +91,9 @@ class HostLine : public Executor {
   void fetched(const QString& run, const QString& file, const QString& to);
   void fetchProgress(const QString& run, const QString& file, double share);
   void fetchFailed(const QString& run, const QString& file, const QString& sentence);
+  void said(int question, const QByteArray& bytes);
+  void askAnswered(int question);
+  void askRefused(int question, const QString& sentence);
 
  private:
   friend class LineWorker;

@@ -181,7 +181,7 @@ void LineWorker::greet() {
         Qt::QueuedConnection);
   };
   m_agent->told = [this](const Json& header, const QByteArray& bytes) {
-    if (!takeProbe(header, bytes)) m_jobs.told(header, bytes);
+    if (!takeProbe(header, bytes) && !takeSaid(header, bytes)) m_jobs.told(header, bytes);
   };
   const double asked = secondsNow();
   m_agent->ask({{"verb", "hello"}, {"protocol", kAgentProtocol}, {"base", m_host.folder.toStdString()}},
@@ -290,6 +290,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
   m_installed = false;
   m_fetchWaits |= !m_fetches.empty();
   endFetches(sentence);
+  endQuestions(sentence);
   if (m_checking) {
     CheckLine line{.group = "Connection",
                    .name = fault == SshFault::hostKey   ? "Host key"
@@ -324,6 +325,7 @@ void LineWorker::close() {
   m_jobs.offline();
   m_agent.reset();
   endFetches(QStringLiteral("the line was closed"));
+  endQuestions(QStringLiteral("the line was closed"));
   {
     const QMutexLocker lock(&m_mutex);
     m_transport.reset();

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "launcher/remote/engine_installer.h"
 #include "launcher/remote/host_line.h"
@@ -29,6 +30,8 @@ class LineWorker : public QObject {
   void check(qint64 bytesNeeded);
   void tidy(const QStringList& remove);
   void fetch(const QString& run, const QString& file, const QString& to);
+  void ask(int question, const QString& run, const QStringList& words);
+  void unask(int question);
   RemoteJobs& jobs() { return m_jobs; }
 
   // From the window's thread, while open() may be at work.
@@ -69,6 +72,9 @@ class LineWorker : public QObject {
   void fetched(const Fetch& fetch);
   void failFetch(const std::shared_ptr<Fetch>& fetch, const QString& sentence);
   void endFetches(const QString& sentence);
+  bool takeSaid(const Json& header, const QByteArray& bytes);  // true: it was of a question
+  void refuse(int question, const QString& sentence);
+  void endQuestions(const QString& sentence);
   void say(const CheckLine& line);
   CheckWish wish() const;
 
@@ -93,6 +99,7 @@ class LineWorker : public QObject {
   QString m_program;
   std::unique_ptr<Probe> m_probe;
   std::map<QString, std::shared_ptr<Fetch>> m_fetches;  // by where they go
+  std::set<int> m_asked;                                // and not answered
 };
 
 }  // namespace loom

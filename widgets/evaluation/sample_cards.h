@@ -33,6 +33,7 @@ class SampleCards : public QAbstractScrollArea {
 
   int count() const { return static_cast<int>(m_places.size()); }
   int current() const { return m_current; }
+  void choose(int card) { setCurrent(card); }
   const EvaluatedSample* sample(int card) const;
   const SampleFace* face(int card) const;  // null while it is not known
   QRect cardRect(int card) const;          // in the viewport

@@ -4,12 +4,17 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QScrollArea>
+#include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <map>
 
 #include "app/pages/training/evaluation_plots.h"
 #include "app/pages/training/evaluation_side.h"
+#include "app/pages/training/sample_panel.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/controls/flow_layout.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
 #include "widgets/controls/text.h"
@@ -85,6 +90,7 @@ EvaluationBoard::EvaluationBoard(QWidget* parent) : QWidget(parent) {
   m_row->addWidget(m_sideLine = hairline(Qt::Vertical));
   m_row->addWidget(m_sideScroll);
   connect(m_outputs, &QComboBox::activated, this, &EvaluationBoard::showOutput);
+  connect(m_side, &EvaluationSide::changesWanted, this, &EvaluationBoard::showChanges);
   connect(m_first, &PlotView::pointClicked, this, [this](int point) {
     if (point < static_cast<int>(m_points.size())) m_cards->setPlaces({m_points[static_cast<std::size_t>(point)]});
   });
@@ -156,12 +162,85 @@ QWidget* EvaluationBoard::makeSamples() {
   m_filter = new SegmentedControl;
   m_filter->setObjectName("sample-filter");
   m_filter->setAccessibleName(tr("Which samples are shown"));
-  column->addWidget(m_filter, 0, Qt::AlignLeft);
+  auto* const tools = new QWidget;
+  auto* const row = new FlowLayout(tools, 8);
+  row->addWidget(m_filter);
+  m_columns = new ChoiceField;
+  m_columns->setObjectName("sample-columns");
+  m_columns->setPrefix(tr("Columns"));
+  for (const int count : {0, 2, 3, 4, 6}) m_columns->addItem(count == 0 ? tr("as fit") : QString::number(count), count);
+  row->addWidget(m_columns);
+  column->addWidget(tools);
   m_cards = new SampleCards;
   m_cards->setObjectName("sample-cards");
   column->addWidget(m_cards, 1);
+  m_panel = new SamplePanel;
+  auto* const opened = new QWidget;
+  auto* const edge = new QVBoxLayout(opened);
+  edge->setContentsMargins(16, 12, 4, 0);
+  edge->addWidget(m_panel);
+  m_samples = new QStackedWidget;
+  m_samples->addWidget(part);
+  m_samples->addWidget(opened);
   connect(m_filter, &SegmentedControl::currentChanged, this, &EvaluationBoard::applyFilter);
-  return part;
+  connect(m_columns, &QComboBox::activated, this,
+          [this](int index) { m_cards->setColumns(m_columns->itemData(index).toInt()); });
+  connect(m_cards, &SampleCards::activated, this, &EvaluationBoard::openSample);
+  connect(m_panel, &SamplePanel::closed, this, &EvaluationBoard::closeSample);
+  connect(m_panel, &SamplePanel::stepWanted, this, [this](int by) { openSample(m_cards->current() + by); });
+  return m_samples;
+}
+
+bool EvaluationBoard::showsSample() const {
+  return m_samples->currentIndex() == 1;
+}
+
+void EvaluationBoard::openSample(int card) {
+  const EvaluatedSample* const sample = m_cards->sample(card);
+  if (!sample || !m_output) return;
+  m_cards->choose(card);
+  m_samples->setCurrentIndex(1);
+  m_panel->setPlace(card, m_cards->count());
+  m_panel->open(*m_output, *sample, m_cards->face(card));
+  m_panel->setFocus(Qt::OtherFocusReason);
+}
+
+void EvaluationBoard::closeSample() {
+  if (!showsSample()) return;
+  m_samples->setCurrentIndex(0);
+  m_cards->setFocus(Qt::OtherFocusReason);
+}
+
+void EvaluationBoard::setOther(std::shared_ptr<const EvaluationReport> other) {
+  m_other = std::move(other);
+  m_side->setChanges(changed(true).size(), changed(false).size());
+  if (m_other || !m_changes) return;
+  m_changes.reset();
+  if (m_output) matrixChosen();
+}
+
+void EvaluationBoard::showChanges(bool nowRight) {
+  if (!m_output) return;
+  closeSample();
+  m_changes = nowRight ? Filter::nowRight : Filter::nowWrong;
+  showFilters(*m_changes);
+}
+
+// Those that the other run and this one do not judge alike, worst first here.
+std::vector<std::size_t> EvaluationBoard::changed(bool nowRight) const {
+  std::vector<std::size_t> places;
+  if (!m_other || !m_output || m_output->kind == EvaluatedOutput::numbers) return places;
+  const auto output = std::find_if(m_other->outputs.begin(), m_other->outputs.end(),
+                                   [this](const EvaluatedOutput& each) { return each.name == m_output->name; });
+  if (output == m_other->outputs.end()) return places;
+  std::map<std::int64_t, bool> right;
+  for (const EvaluatedSample& each : output->worst) right[each.sample] = each.right;
+  for (std::size_t i = 0; i < m_output->worst.size(); ++i) {
+    const EvaluatedSample& each = m_output->worst[i];
+    const auto before = right.find(each.sample);
+    if (before != right.end() && each.right == nowRight && before->second != nowRight) places.push_back(i);
+  }
+  return places;
 }
 
 const EvaluatedOutput* EvaluationBoard::output() const {
@@ -205,6 +284,8 @@ void EvaluationBoard::showOutput(int index) {
   m_table->setCurrentIndex({});
   m_following = false;
   m_side->setOutput(*m_output);
+  closeSample();
+  m_changes.reset();
   m_cards->setOutput(m_output);
   showCurves(-1);
   matrixChosen();
@@ -277,6 +358,10 @@ void EvaluationBoard::showFilters(Filter::Kind current) {
     m_filters << Filter{Filter::leastSure, tr("Least sure")};
   }
   m_filters << Filter{Filter::all, tr("All")};
+  if (m_changes)
+    m_filters << Filter{*m_changes,
+                        (*m_changes == Filter::nowRight ? tr("Now right: %1") : tr("Now wrong: %1"))
+                            .arg(formatCount(static_cast<double>(changed(*m_changes == Filter::nowRight).size())))};
   QStringList names;
   int index = 0;
   for (const Filter& each : m_filters) {
@@ -301,17 +386,23 @@ void EvaluationBoard::applyFilter() {
     if (cell && cell->truth >= 0) choice.truth = cell->truth;
     if (cell && cell->predicted >= 0) choice.predicted = cell->predicted;
   }
-  std::vector<std::size_t> places = choose(m_output->worst, choice);
-  QString words =
-      tr("%1 of %2, %3")
-          .arg(formatCount(static_cast<double>(places.size())), formatCount(static_cast<double>(m_report->samples)),
-               filter.kind == Filter::leastSure             ? tr("least sure first")
-               : m_output->kind == EvaluatedOutput::classes ? tr("by loss; predicted, true, next in %")
-                                                            : tr("by squared error"));
+  const bool changes = filter.kind == Filter::nowRight || filter.kind == Filter::nowWrong;
+  std::vector<std::size_t> places =
+      changes ? changed(filter.kind == Filter::nowRight) : choose(m_output->worst, choice);
+  closeSample();
+  sayPlaces(filter, places.size());
+  m_cards->setPlaces(std::move(places));
+}
+
+void EvaluationBoard::sayPlaces(const Filter& filter, std::size_t count) {
+  QString words = tr("%1 of %2, %3")
+                      .arg(formatCount(static_cast<double>(count)), formatCount(static_cast<double>(m_report->samples)),
+                           filter.kind == Filter::leastSure             ? tr("least sure first")
+                           : m_output->kind == EvaluatedOutput::classes ? tr("by loss; predicted, true, next in %")
+                                                                        : tr("by squared error"));
   if (static_cast<std::int64_t>(m_output->worst.size()) < m_report->samples)
     words += tr("; of the %1 worst").arg(formatCount(static_cast<double>(m_output->worst.size())));
   m_sampleWords->setText(words);
-  m_cards->setPlaces(std::move(places));
 }
 
 QList<std::pair<QString, QImage>> EvaluationBoard::pictures() const {
@@ -326,6 +417,7 @@ QList<std::pair<QString, QImage>> EvaluationBoard::pictures() const {
                         m_first->toImage(size, kRatio)}
            << std::pair{numbers ? QStringLiteral("residuals") : QStringLiteral("precision-recall"),
                         m_second->toImage(size, kRatio)};
+  if (showsSample()) pictures << m_panel->pictures();
   if (!numbers) pictures << std::pair{QStringLiteral("reliability"), m_side->reliability().toImage(size, kRatio)};
   return pictures;
 }

@@ -3,6 +3,7 @@
 // at the right (in a narrow window above the matrix).
 #include <QWidget>
 #include <memory>
+#include <optional>
 
 #include "engine/evaluation/report.h"
 #include "widgets/evaluation/class_table_model.h"
@@ -11,6 +12,7 @@
 class QHBoxLayout;
 class QLabel;
 class QScrollArea;
+class QStackedWidget;
 class QVBoxLayout;
 
 namespace loom {
@@ -22,6 +24,7 @@ class DataTable;
 class EvaluationSide;
 class PlotView;
 class SampleCards;
+class SamplePanel;
 class SegmentedControl;
 class Switch;
 
@@ -35,6 +38,13 @@ class EvaluationBoard : public QWidget {
   SampleCards& cards() { return *m_cards; }
   EvaluationSide& side() { return *m_side; }
   ConfusionView& matrix() { return *m_matrix; }
+  SamplePanel& panel() { return *m_panel; }
+  void openSample(int card);  // in the place of the cards
+  void closeSample();
+  bool showsSample() const;
+  // The same output of another run on the same samples: what is right now and was wrong there can be shown. Null: none.
+  void setOther(std::shared_ptr<const EvaluationReport> other);
+  void showChanges(bool nowRight);
   // Everything that is drawn as pictures on paper, by name: "confusion", "roc" ...
   QList<std::pair<QString, QImage>> pictures() const;
 
@@ -43,7 +53,7 @@ class EvaluationBoard : public QWidget {
 
  private:
   struct Filter {
-    enum Kind { wrong, chosen, leastSure, all } kind;
+    enum Kind { wrong, chosen, leastSure, all, nowRight, nowWrong } kind;
     QString name;
   };
   QWidget* makeMatrix();
@@ -52,18 +62,21 @@ class EvaluationBoard : public QWidget {
   void showOutput(int index);
   void showFilters(Filter::Kind current);
   void applyFilter();
+  std::vector<std::size_t> changed(bool nowRight) const;
+  void sayPlaces(const Filter& filter, std::size_t count);
   void matrixChosen();
   void rowChosen();
   void showCurves(int strong);
   void placeSide();
 
-  std::shared_ptr<const EvaluationReport> m_report;
+  std::shared_ptr<const EvaluationReport> m_report, m_other;
   std::shared_ptr<const EvaluatedOutput> m_output;
   std::vector<std::size_t> m_points;  // samples of the scatter
   ClassTableModel m_model;
   TableSortModel m_sorted;
   QList<Filter> m_filters;
-  bool m_following = false;  // matrix and table choose each other
+  bool m_following = false;               // matrix and table choose each other
+  std::optional<Filter::Kind> m_changes;  // that were asked for
 
   QHBoxLayout* m_row;
   QVBoxLayout* m_left;
@@ -76,7 +89,10 @@ class EvaluationBoard : public QWidget {
   QLabel *m_matrixWords, *m_cellWords, *m_tableTitle, *m_sampleWords;
   DataTable* m_table;
   PlotView *m_first, *m_second;
+  ChoiceField* m_columns;
   SampleCards* m_cards;
+  QStackedWidget* m_samples;  // cards, or one of them opened
+  SamplePanel* m_panel;
   EvaluationSide* m_side;
 };
 

@@ -7,6 +7,7 @@
 
 #include "app/pages/training/evaluation_plots.h"
 #include "widgets/chart/format.h"
+#include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/kept.h"
@@ -61,6 +62,19 @@ EvaluationSide::EvaluationSide(QWidget* parent) : QWidget(parent) {
   m_difference->setVerticalSpacing(6);
   m_difference->setColumnStretch(0, 1);
   column->addLayout(m_difference);
+  m_nowRight = new Button(QString(), ButtonKind::link);
+  m_nowRight->setObjectName("evaluation-now-right");
+  m_nowWrong = new Button(QString(), ButtonKind::link);
+  m_nowWrong->setObjectName("evaluation-now-wrong");
+  auto* const changes = new QHBoxLayout;
+  changes->setSpacing(16);
+  changes->addWidget(m_nowRight);
+  changes->addWidget(m_nowWrong);
+  changes->addStretch();
+  column->addLayout(changes);
+  connect(m_nowRight, &Button::clicked, this, [this] { Q_EMIT changesWanted(true); });
+  connect(m_nowWrong, &Button::clicked, this, [this] { Q_EMIT changesWanted(false); });
+  setChanges(0, 0);
   m_differenceWords = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_differenceWords->setObjectName("evaluation-difference");
   column->addWidget(m_differenceWords);
@@ -146,6 +160,13 @@ void EvaluationSide::setRuns(const Rows& runs, const QString& chosen) {
     if (id == chosen) m_against->setCurrentIndex(m_against->count() - 1);
   }
   m_against->setEnabled(!runs.isEmpty());
+}
+
+void EvaluationSide::setChanges(std::size_t nowRight, std::size_t nowWrong) {
+  m_nowRight->setVisible(nowRight > 0);
+  m_nowRight->setText(tr("Show the %1 now right").arg(formatCount(static_cast<double>(nowRight))));
+  m_nowWrong->setVisible(nowWrong > 0);
+  m_nowWrong->setText(tr("Show the %1 now wrong").arg(formatCount(static_cast<double>(nowWrong))));
 }
 
 void EvaluationSide::setDifference(const std::optional<EvaluationReport::Other>& difference, const QString& words) {

@@ -12,6 +12,7 @@ class QVBoxLayout;
 
 namespace loom {
 
+class Button;
 class ChoiceField;
 class PlotView;
 
@@ -25,11 +26,14 @@ class EvaluationSide : public QWidget {
   void setRuns(const QList<std::pair<QString, QString>>& runs, const QString& chosen);
   // Empty words = none to say; `difference` of the run that is chosen.
   void setDifference(const std::optional<EvaluationReport::Other>& difference, const QString& words);
+  // How many samples are right and were wrong in the other run, and the other way round; links lead to them.
+  void setChanges(std::size_t nowRight, std::size_t nowWrong);
   PlotView& reliability() { return *m_reliability; }
   void setAbove(bool above);  // above the matrix it is lower, and within the margins around it
 
  Q_SIGNALS:
   void againstChosen(const QString& run);  // empty = none
+  void changesWanted(bool nowRight);
 
  private:
   void fillRows(const QList<std::pair<QString, QString>>& rows, QGridLayout* into);
@@ -37,6 +41,7 @@ class EvaluationSide : public QWidget {
   QGridLayout *m_rows, *m_difference;
   PlotView* m_reliability;
   ChoiceField* m_against;
+  Button *m_nowRight, *m_nowWrong;
   double m_accuracy = 0;
 };
 

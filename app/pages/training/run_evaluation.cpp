@@ -1,6 +1,5 @@
 #include "app/pages/training/run_evaluation.h"
 
-#include <QCryptographicHash>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -13,10 +12,12 @@
 
 #include "app/pages/training/evaluation_board.h"
 #include "app/pages/training/evaluation_side.h"
+#include "app/pages/training/sample_panel.h"
 #include "app/trained_runs.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "launcher/remote/host_lines.h"
 #include "launcher/store/run_store.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
@@ -44,7 +45,8 @@ std::shared_ptr<const EvaluationReport> readReport(const QString& folder) {
 
 }  // namespace
 
-RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(parent), m_context(context) {
+RunEvaluation::RunEvaluation(AppContext& context, RunLine& engine, QWidget* parent)
+    : QWidget(parent), m_context(context), m_engine(engine) {
   setObjectName("run-evaluation");
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
@@ -55,6 +57,10 @@ RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(par
   auto* const tools = new QWidget;
   edge->addWidget(tools);
   auto* const row = new FlowLayout(tools, 8);
+  m_where = new ChoiceField;
+  m_where->setObjectName("evaluation-where");
+  m_where->setPrefix(tr("On"));
+  m_where->setAccessibleName(tr("The machine that evaluates"));
   m_parts = new ChoiceField;
   m_parts->setObjectName("evaluation-part");
   m_parts->setPrefix(tr("Evaluate on"));
@@ -68,7 +74,7 @@ RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(par
   m_save->setObjectName("evaluation-save");
   m_words = makeLabel("hint");
   m_words->setObjectName("evaluation-words");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_parts, m_weights, m_evaluate, m_save, m_words})
+  for (QWidget* each : std::initializer_list<QWidget*>{m_where, m_parts, m_weights, m_evaluate, m_save, m_words})
     row->addWidget(each);
   column->addWidget(m_bar);
   column->addWidget(hairline());
@@ -97,6 +103,7 @@ RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(par
   for (QWidget* each : std::initializer_list<QWidget*>{m_empty, m_working, m_board}) m_stack->addWidget(each);
   column->addWidget(m_stack, 1);
 
+  connect(m_where, &QComboBox::activated, this, &RunEvaluation::whereChosen);
   connect(m_parts, &QComboBox::activated, this, &RunEvaluation::partChosen);
   connect(m_weights, &SegmentedControl::currentChanged, this, &RunEvaluation::look);
   connect(m_evaluate, &Button::clicked, this, &RunEvaluation::evaluate);
@@ -104,7 +111,7 @@ RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(par
   connect(m_empty, &EmptyState::linkTriggered, this, &RunEvaluation::fileDialog);
   connect(m_stop, &Button::clicked, this, &RunEvaluation::stop);
   connect(m_save, &Button::clicked, this, &RunEvaluation::saveDialog);
-  connect(&m_call, &LoomCall::told, this, [this](const QByteArray& line) {
+  connect(&m_call, &RunCall::told, this, [this](const QByteArray& line) {
     const Json told = Json::parse(line.toStdString(), nullptr, false);
     if (told.is_discarded() || !told.is_object() || !told.contains("done") || !told.contains("all")) return;
     const auto done = told["done"].get<double>(), all = told["all"].get<double>();
@@ -112,13 +119,29 @@ RunEvaluation::RunEvaluation(AppContext& context, QWidget* parent) : QWidget(par
     m_progress->setValue(all > 0 ? static_cast<int>(1000 * done / all) : 0);
     m_progressWords->setText(tr("%1 of %2 samples").arg(formatCount(done), formatCount(all)));
   });
-  connect(&m_call, &LoomCall::answered, this, [this] { load(m_folder, true); });
-  connect(&m_call, &LoomCall::refused, this, &RunEvaluation::fail);
-  connect(&m_otherCall, &LoomCall::answered, this, [this] { loadOther(m_otherFolder, true); });
-  connect(&m_otherCall, &LoomCall::refused, this,
+  connect(&m_call, &RunCall::answered, this, [this] {
+    const Wish done = wish();
+    done.there&& m_there ? bring(done, m_folder, *m_there, m_bringing) : load(m_folder, true);
+  });
+  connect(&m_call, &RunCall::refused, this, &RunEvaluation::fail);
+  connect(&m_otherCall, &RunCall::answered, this, [this] {
+    const Wish done = wishOf(m_against);
+    done.there&& m_otherThere ? bring(done, m_otherFolder, *m_otherThere, m_bringingOther)
+                              : loadOther(m_otherFolder, true);
+  });
+  connect(&m_otherCall, &RunCall::refused, this,
           [this](const QString& sentence) { m_board->side().setDifference({}, sentence); });
+  connect(&m_sampleCall, &RunCall::answered, this, &RunEvaluation::takeSample);
+  connect(&m_sampleCall, &RunCall::refused, &m_board->panel(), &SamplePanel::setFault);
+  connect(&m_board->panel(), &SamplePanel::wanted, this, &RunEvaluation::askAboutSample);
+  connect(&m_board->panel(), &SamplePanel::dataWanted, this, &RunEvaluation::openInData);
+  connect(&m_board->panel(), &SamplePanel::closed, &m_sampleCall, &RunCall::cancel);
+  connect(&m_board->panel(), &SamplePanel::faceWanted, this, [this](qint64 sample) { wantFaces({sample}); });
+  connect(&m_faces, &SampleFaces::known, &m_board->panel(), &SamplePanel::setFace);
   connect(&m_board->side(), &EvaluationSide::againstChosen, this, &RunEvaluation::compareWith);
-  connect(&m_board->cards(), &SampleCards::facesWanted, &m_faces, &SampleFaces::ask);
+  connect(&m_board->cards(), &SampleCards::facesWanted, this, &RunEvaluation::wantFaces);
+  connect(&m_faceCall, &RunCall::answered, this, &RunEvaluation::takeFace);
+  connect(&m_faceCall, &RunCall::refused, this, [this] { m_facesWanted.clear(); });  // the cards say what was said
   connect(&m_faces, &SampleFaces::known, &m_board->cards(), &SampleCards::setFace);
 }
 
@@ -127,73 +150,50 @@ RunEvaluation::~RunEvaluation() {
     if (*each) (*each)->cancel();
 }
 
-QString RunEvaluation::Wish::name() const {
-  if (file.isEmpty()) return part + '-' + weights;
-  const QByteArray hash = QCryptographicHash::hash(file.toUtf8(), QCryptographicHash::Sha1).toHex().left(12);
-  return QStringLiteral("file-%1-%2").arg(QString::fromLatin1(hash), weights);
-}
-
-RunEvaluation::Wish RunEvaluation::wish() const {
-  const RunRecord* const run = m_context.store->find(m_run);
-  const bool best = run && hasBest(*run) && m_weights->current() == 0;
-  return {.run = m_run,
-          .part = m_part == Part::training ? QStringLiteral("training") : QStringLiteral("validation"),
-          .weights = QString::fromLatin1(toKey(best ? RunWeights::best : RunWeights::last)),
-          .file = m_part == Part::file ? m_file : QString()};
-}
-
-// Beside the run's checkpoints; where that cannot be written, until the window is closed.
-QString RunEvaluation::folderOf(const Wish& wish, bool make) {
-  const RunRecord* const run = m_context.store->find(wish.run);
-  if (!run) return {};
-  const QString here = run->folder + QStringLiteral("/evaluations/") + wish.name();
-  const QString apart = m_temporary ? m_temporary->filePath(wish.run + '/' + wish.name()) : QString();
-  if (!make) return !apart.isEmpty() && QFileInfo::exists(apart) ? apart : here;
-  if (QDir().mkpath(here) && QFileInfo(here).isWritable()) return here;
-  if (!m_temporary) m_temporary = std::make_unique<QTemporaryDir>();
-  return m_temporary->filePath(wish.run + '/' + wish.name());
-}
-
-QStringList RunEvaluation::argumentsFor(const Wish& wish, const QString& folder) const {
-  const RunRecord* const run = m_context.store->find(wish.run);
-  QStringList arguments{"evaluate", run->folder, "--checkpoint", wish.weights,
-                        "--report", folder,      "--json",       "--progress"};
-  if (!wish.file.isEmpty())
-    arguments << "--data" << wish.file;
-  else
-    arguments << "--part" << wish.part;
-  return arguments;
-}
-
 void RunEvaluation::setRun(const QString& id) {
   if (id != m_run) {
-    m_call.cancel();
-    m_otherCall.cancel();
+    for (RunCall* const each : {&m_call, &m_otherCall, &m_sampleCall, &m_faceCall}) each->cancel();
+    m_bringing = m_bringingOther = 0;
     m_run = id;
     m_against.clear();
     m_part = Part::validation;
     m_parts->setCurrentIndex(0);
     m_fault.clear();
     m_report.reset();
+    m_where->clear();
+    m_where->addItem(tr("this machine"));
+    if (const QString host = hostOf(id); !host.isEmpty()) {
+      m_where->addItem(m_context.hosts->store().find(host)->name);
+      const RunRecord* const run = m_context.store->find(id);
+      m_where->setCurrentIndex(run && !hasWeightsHere(*run) ? 1 : 0);
+    }
     refresh();
     look();
   }
   refresh();
 }
 
+void RunEvaluation::whereChosen() {
+  m_call.cancel();
+  m_sampleCall.cancel();
+  look();
+}
+
 void RunEvaluation::refresh() {
   const RunRecord* const run = m_context.store->find(m_run);
-  const bool trained = run && hasWeightsHere(*run);
+  const bool there = run && isThere(), trained = run && (hasWeightsHere(*run) || there);
+  m_where->setVisible(m_where->count() > 1);
   if (trained) {
     QStringList weights;
-    if (hasBest(*run)) weights << wordsOf(*run, RunWeights::best);
+    if (hasBest(*run) || there) weights << wordsOf(*run, RunWeights::best);
     weights << wordsOf(*run, RunWeights::last);
     m_weights->setLabels(weights);
     m_weights->setVisible(weights.size() > 1);
   }
-  const bool works = m_call.runs();
+  const bool works = m_call.runs() || m_bringing != 0;
   m_bar->setVisible(trained);
   m_parts->setEnabled(!works);
+  m_where->setEnabled(!works && run && hasWeightsHere(*run));
   m_weights->setEnabled(!works);
   m_evaluate->setVisible(m_report && !works);
   m_evaluate->setText(tr("Evaluate again"));
@@ -206,7 +206,9 @@ void RunEvaluation::refresh() {
                                 "Fetch beside its model")
                                  .arg(run->name)
                        : failed ? m_fault
-                                : tr("See what %1 gets wrong, class by class and sample by sample").arg(run->name));
+                       : there  ? tr("See what %1 gets wrong: %2, which has its weights and data, evaluates it")
+                                     .arg(run->name, m_where->itemText(1))
+                               : tr("See what %1 gets wrong, class by class and sample by sample").arg(run->name));
   m_empty->setAction("play", !trained ? QString() : failed ? tr("Try again") : tr("Evaluate"));
   m_empty->setLink(trained ? tr("Another file...") : QString());
   m_stack->setCurrentWidget(works ? m_working : m_report && trained ? static_cast<QWidget*>(m_board) : m_empty);
@@ -238,18 +240,26 @@ void RunEvaluation::evaluateFile(const QString& csv) {
 
 void RunEvaluation::evaluate() {
   const RunRecord* const run = m_context.store->find(m_run);
-  if (!run || !hasWeightsHere(*run)) return;
+  const Wish wanted = wish();
+  if (!run || (!hasWeightsHere(*run) && !wanted.there)) return;
+  if (wanted.there && !wanted.file.isEmpty())
+    return fail(tr("%1 lies on this machine, and %2 evaluates on what it has: choose this machine, after Fetch beside "
+                   "the model")
+                    .arg(QFileInfo(wanted.file).fileName(), m_where->itemText(1)));
   m_fault.clear();
-  m_folder = folderOf(wish(), true);
+  m_folder = folderOf(wanted, true);
   m_progress->setRange(0, 0);
-  m_progressWords->setText(tr("Reading weights and samples"));
-  m_call.start(argumentsFor(wish(), m_folder));
+  m_progressWords->setText(wanted.there ? tr("Asking %1").arg(m_where->itemText(1))
+                                        : tr("Reading weights and samples"));
+  m_call.start(answersFor(wanted, m_there), argumentsFor(wanted, m_folder));
   refresh();
   m_stop->setFocus(Qt::OtherFocusReason);
 }
 
 void RunEvaluation::stop() {
   m_call.cancel();
+  if (m_bringing != 0 && m_there) m_there->unask(m_bringing);
+  m_bringing = 0;
   refresh();
 }
 
@@ -257,6 +267,8 @@ void RunEvaluation::look() {
   m_report.reset();
   m_fault.clear();
   m_faces.close();
+  m_faceCall.cancel();
+  m_facesWanted.clear();
   refresh();
   if (m_context.store->find(m_run)) load(folderOf(wish(), false), false);
 }
@@ -293,7 +305,9 @@ void RunEvaluation::show(std::shared_ptr<const EvaluationReport> report) {
   m_board->setReport(m_report);
   const RunRecord* const run = m_context.store->find(m_run);
   if (run) m_faces.open(*m_report, *run);
-  const bool gone = !QFileInfo::exists(QString::fromStdString(m_report->checkpoint));
+  // What a host evaluated names a file there.
+  const bool here = run && QString::fromStdString(m_report->run) == run->folder;
+  const bool gone = here && !QFileInfo::exists(QString::fromStdString(m_report->checkpoint));
   m_words->setText(tr("%1 in %2, weights of step %3%4")
                        .arg(counted(m_report->samples, tr("samples")), formatDuration(m_report->seconds),
                             formatCount(static_cast<double>(m_report->step)),
@@ -307,7 +321,7 @@ void RunEvaluation::show(std::shared_ptr<const EvaluationReport> report) {
 void RunEvaluation::listRuns() {
   QList<std::pair<QString, QString>> others;
   for (const RunRecord& each : m_context.workspace->runs())
-    if (each.id != m_run && hasWeightsHere(each)) others.prepend({each.name, each.id});
+    if (each.id != m_run && (hasWeightsHere(each) || !hostOf(each.id).isEmpty())) others.prepend({each.name, each.id});
   m_board->side().setRuns(others, m_against);
 }
 
@@ -315,12 +329,9 @@ void RunEvaluation::compareWith(const QString& run) {
   m_against = run;
   m_otherCall.cancel();
   m_board->side().setDifference({}, {});
-  const RunRecord* const other = m_context.store->find(run);
-  if (!other || !m_report) return;
-  Wish same = wish();
-  same.run = run;
-  if (!hasBest(*other)) same.weights = QString::fromLatin1(toKey(RunWeights::last));
-  m_otherFolder = folderOf(same, false);
+  m_board->setOther(nullptr);
+  if (!m_context.store->find(run) || !m_report) return;
+  m_otherFolder = folderOf(wishOf(run), false);
   loadOther(m_otherFolder, false);
 }
 
@@ -341,14 +352,12 @@ void RunEvaluation::loadOther(const QString& folder, bool wanted) {
         return;
       }
       // It was not evaluated on these samples yet.
-      Wish same = tab.wish();
-      same.run = tab.m_against;
+      const Wish same = tab.wishOf(tab.m_against);
       const RunRecord* const other = tab.m_context.store->find(same.run);
       if (!other) return;
-      if (!hasBest(*other)) same.weights = QString::fromLatin1(toKey(RunWeights::last));
       tab.m_otherFolder = tab.folderOf(same, true);
       tab.m_board->side().setDifference({}, tr("Evaluating %1 on the same samples").arg(other->name));
-      tab.m_otherCall.start(tab.argumentsFor(same, tab.m_otherFolder));
+      tab.m_otherCall.start(tab.answersFor(same, tab.m_otherThere), tab.argumentsFor(same, tab.m_otherFolder));
     });
   });
 }
@@ -363,6 +372,7 @@ void RunEvaluation::take(std::shared_ptr<const EvaluationReport> other) {
   if (now.kind == EvaluatedOutput::numbers)
     return m_board->side().setDifference(
         {}, tr("R² there %1, mean error %2").arg(formatFixed(one.regression.r2, 4), formatShort(one.regression.mae)));
+  m_board->setOther(other);
   m_board->side().setDifference(EvaluationReport::Other{other->run, one.accuracy.share, compare(one.worst, now.worst)},
                                 {});
 }

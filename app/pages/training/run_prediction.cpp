@@ -60,7 +60,8 @@ QTableWidgetItem* cellOf(const QString& text, const Theme* numbers = nullptr) {
 
 }  // namespace
 
-RunPrediction::RunPrediction(AppContext& context, QWidget* parent) : QStackedWidget(parent), m_context(context) {
+RunPrediction::RunPrediction(AppContext& context, RunLine& engine, QWidget* parent)
+    : QStackedWidget(parent), m_context(context), m_engine(engine) {
   setObjectName("run-prediction");
   m_empty = new EmptyState(Figure::samples, {});
   m_empty->linkButton()->setObjectName("predict-type-empty");
@@ -147,12 +148,12 @@ RunPrediction::RunPrediction(AppContext& context, QWidget* parent) : QStackedWid
   connect(m_form, &RowForm::wanted, this, &RunPrediction::predictRow);
   connect(m_weights, &SegmentedControl::currentChanged, this, &RunPrediction::ask);
   connect(m_table, &QTableWidget::currentCellChanged, this, [this](int now) { showSample(now); });
-  connect(&m_ask, &LoomCall::answered, this, &RunPrediction::take);
-  connect(&m_ask, &LoomCall::refused, this, [this](const QString& sentence) { say("error", sentence); });
-  connect(&m_save, &LoomCall::answered, this, [this] {
+  connect(&m_ask, &RunCall::answered, this, &RunPrediction::take);
+  connect(&m_ask, &RunCall::refused, this, [this](const QString& sentence) { say("error", sentence); });
+  connect(&m_save, &RunCall::answered, this, [this] {
     if (m_context.notify) m_context.notify({tr("%1 written").arg(QFileInfo(m_saved).fileName()), {}, {}});
   });
-  connect(&m_save, &LoomCall::refused, this,
+  connect(&m_save, &RunCall::refused, this,
           [this](const QString& sentence) { say("error", tr("%1 was not written: %2").arg(m_saved, sentence)); });
 }
 
@@ -242,8 +243,9 @@ void RunPrediction::ask() {
   say("hint", m_typed               ? tr("Predicting the row")
               : m_files.size() == 1 ? tr("Predicting %1").arg(QFileInfo(m_files.first()).fileName())
                                     : tr("Predicting %1").arg(counted(m_files.size(), tr("files"))));
-  m_ask.start(QStringList{"predict", run->folder} + m_files +
-              QStringList{"--json", "--rows", QString::number(kRowsShown), "--checkpoint", chosenWeights()});
+  m_ask.start(m_engine,
+              QStringList{"predict", run->folder} + m_files +
+                  QStringList{"--json", "--rows", QString::number(kRowsShown), "--checkpoint", chosenWeights()});
   refresh();
 }
 
@@ -259,8 +261,8 @@ void RunPrediction::saveTo(const QString& csv) {
   const RunRecord* const run = m_context.store->find(m_run);
   if (!run || m_files.isEmpty()) return;
   m_saved = csv;
-  m_save.start(QStringList{"predict", run->folder} + m_files +
-               QStringList{"--out", csv, "--checkpoint", chosenWeights()});
+  m_save.start(m_engine, QStringList{"predict", run->folder} + m_files +
+                             QStringList{"--out", csv, "--checkpoint", chosenWeights()});
 }
 
 void RunPrediction::say(const char* kind, const QString& sentence) {

@@ -1,6 +1,6 @@
 #pragma once
 // What a trained run says of pictures, sounds, the rows of a CSV, or a row that is typed in: a table of samples, beside
-// it the chosen one with its classes and shares, or its numbers. `loom predict` computes it, beside the window.
+// it the chosen one with its classes and shares, or its numbers. the resident engine computes it, beside the window.
 #include <QStackedWidget>
 #include <QTemporaryDir>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "app/page.h"
 #include "app/trained_runs.h"
 #include "engine/run/predictions.h"
-#include "launcher/loom_call.h"
+#include "launcher/preview/run_line.h"
 
 class QLabel;
 class QTableWidget;
@@ -26,7 +26,7 @@ class RunPrediction : public QStackedWidget {
   Q_OBJECT
 
  public:
-  explicit RunPrediction(AppContext& context, QWidget* parent = nullptr);
+  RunPrediction(AppContext& context, RunLine& engine, QWidget* parent = nullptr);
   void setRun(const QString& id);
   void refresh();  // weights may have come since
   void predict(const QStringList& files);
@@ -51,7 +51,8 @@ class RunPrediction : public QStackedWidget {
   bool m_typed = false;  // the file is the row that was typed
   std::unique_ptr<QTemporaryDir> m_folder;
   std::optional<Predictions> m_predictions;
-  LoomCall m_ask, m_save;
+  RunLine& m_engine;
+  RunCall m_ask, m_save;
   QString m_saved;
   EmptyState* m_empty;
   QWidget* m_body;

@@ -77,9 +77,10 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   curves->viewport()->setAutoFillBackground(false);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
-  for (QWidget* each : std::initializer_list<QWidget*>{
-           curves, m_logView, m_settings, m_time = new RunTime(context), m_prediction = new RunPrediction(context),
-                                          m_evaluation = new RunEvaluation(context)})
+  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings,
+                                                       m_time = new RunTime(context),
+                                                       m_prediction = new RunPrediction(context, m_engine),
+                                                       m_evaluation = new RunEvaluation(context, m_engine)})
     m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);

@@ -6,6 +6,7 @@
 #include <QTimer>
 
 #include "app/page.h"
+#include "launcher/preview/run_line.h"
 #include "launcher/store/run_record.h"
 
 class QLabel;
@@ -51,6 +52,7 @@ class TrainingPage : public Page {
   RunCurves& curves() const { return *m_curves; }
   RunPrediction& prediction() const { return *m_prediction; }
   RunEvaluation& evaluation() const { return *m_evaluation; }
+  RunLine& engine() { return m_engine; }
   QString run() const { return m_run; }
 
  protected:
@@ -72,6 +74,7 @@ class TrainingPage : public Page {
   bool showsFacts() const;  // beside the tab, in a wide window
   void openMore();          // what may be made of the run's model and its drawing
 
+  RunLine m_engine;  // that evaluates and predicts; before the tabs that ask it
   QString m_run;
   QLineEdit* m_name;
   StatusLabel* m_state;
