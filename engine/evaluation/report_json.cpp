@@ -138,8 +138,16 @@ Json samplesJson(const std::vector<EvaluatedSample>& samples) {
   Json columns = Json::object();
   EvaluatedSample none;
   visitSample(none, [&](const char* name, const auto&) { columns[name] = Json::array(); });
-  for (const EvaluatedSample& sample : samples)
-    visitSample(sample, [&](const char* name, const auto& value) { columns[name].push_back(value); });
+  // By place, not by name: there may be a million samples.
+  std::vector<Json::array_t*> lists;
+  visitSample(none, [&](const char* name, const auto&) {
+    lists.push_back(columns[name].get_ptr<Json::array_t*>());
+    lists.back()->reserve(samples.size());
+  });
+  for (const EvaluatedSample& sample : samples) {
+    std::size_t list = 0;
+    visitSample(sample, [&](const char*, const auto& value) { lists[list++]->emplace_back(value); });
+  }
   return columns;
 }
 void readSamples(const Json& json, std::vector<EvaluatedSample>& samples) {

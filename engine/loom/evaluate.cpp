@@ -43,6 +43,8 @@ int evaluateAll(const EvaluateArguments& given, Desk& desk) {
   std::vector<std::string> files;
   if (!given.report.empty()) files = writeReport(std::filesystem::absolute(given.report), report);
   if (given.json) {
+    // Samples and curves stand in the report alone.
+    for (EvaluatedOutput& output : report.outputs) output.worst.clear(), output.curves.clear();
     Json figures = toJson(report);
     for (Json& output : figures["outputs"])
       for (const char* listed : {"worst", "curves"}) output.erase(listed);

@@ -8,6 +8,7 @@
 #include "engine/base/json.h"
 #include "engine/run/safetensors.h"
 #include "launcher/launcher.h"
+#include "launcher/remote/host_answers.h"
 #include "launcher/remote/host_lines.h"
 #include "launcher/remote/models.h"
 #include "tests/launcher/sshd.h"
@@ -140,6 +141,56 @@ class MovedSshTest : public QObject {
     m_store.reset();
     m_sshd.reset();
     m_folder.reset();
+  }
+
+  // Weights and data lie on the host alone: it evaluates there, and the report comes here.
+  void aRunIsEvaluatedWhereItsDataAre() {
+    addHost("a");
+    train("e", "a");
+    ends("e", RunState::finished);
+    QVERIFY(QFile::remove(path("p/train.csv")) && QFile::remove(path("p/validation.csv")));
+    HostAnswers there(*m_lines->line("a"), "atlas", "e");
+    RunCall call;
+    QSignalSpy answered(&call, &RunCall::answered), refused(&call, &RunCall::refused), told(&call, &RunCall::told),
+        brought(&there, &HostAnswers::brought);
+    const QStringList words{"evaluate", "<run>",     "--part", "validation", "--report", "<run>/evaluations/one",
+                            "--json",   "--progress"};
+    call.start(there, words);
+    QTRY_VERIFY_WITH_TIMEOUT(answered.count() + refused.count() > 0, kPatience);
+    QVERIFY2(refused.isEmpty(), qPrintable(refused.isEmpty() ? QString() : refused[0][0].toString()));
+    QVERIFY2(told.count() >= 2, "how far it is, and the answer");
+    QVERIFY(told[0][0].toByteArray().contains("\"all\":200"));
+    there.bring({{"evaluations/one/report.json", path("here/report.json")}});
+    QTRY_COMPARE_WITH_TIMEOUT(brought.count(), 1, kPatience);
+    const Json report = Json::parse(contentOf(path("here/report.json")).toStdString());
+    QCOMPARE(report["samples"].get<int>(), 200);
+    QVERIFY(QString::fromStdString(report["csv"].get<std::string>()).startsWith(path("a")));
+    // A look at one of its samples, by the same engine.
+    call.start(there, {"look", "<run>", "--sample", "7", "--saliency", "occlusion", "--json"});
+    QTRY_COMPARE_WITH_TIMEOUT(answered.count(), 2, kPatience);
+    QCOMPARE(Json::parse(answered[1][0].toByteArray().toStdString())["look"]["map"]["width"].get<int>(), 3);
+    // What is wrong is told, with the host's name.
+    call.start(there, {"look", "<run>", "--sample", "900"});
+    QTRY_COMPARE_WITH_TIMEOUT(refused.count(), 1, kPatience);
+    QVERIFY2(refused[0][0].toString().startsWith("On atlas: ") && refused[0][0].toString().contains("has 200"),
+             qPrintable(refused[0][0].toString()));
+    // Nothing but questions about runs is asked in this way.
+    call.start(there, {"train", path("p/p.loom")});
+    QTRY_COMPARE_WITH_TIMEOUT(refused.count(), 2, kPatience);
+    // What is called off answers nobody, and the next question is answered.
+    call.start(there, words);
+    call.cancel();
+    call.start(there, words);
+    QTRY_COMPARE_WITH_TIMEOUT(answered.count(), 3, kPatience);
+    there.bring({{"evaluations/none/report.json", path("here/none.json")}});
+    QSignalSpy failed(&there, &HostAnswers::refused);
+    QTRY_VERIFY_WITH_TIMEOUT(failed.count() > 0, kPatience);
+    QCOMPARE(refused.count(), 2);
+    // A line that is cut tells it, and the next question takes it up again.
+    m_lines->line("a")->disconnectNow();
+    QTRY_COMPARE_WITH_TIMEOUT(m_lines->line("a")->state(), LineState::offline, kPatience);
+    call.start(there, words);
+    QTRY_COMPARE_WITH_TIMEOUT(answered.count(), 4, kPatience);
   }
 
   void aRunThatMovedIsTheRunThatWasNeverStopped() {
