@@ -264,6 +264,7 @@ void MainWindow::buildTrainMenu() {
   })->setToolTip(tr("Waits for exclusive runs, gives way to them and goes on from its checkpoint."));
   menu.addAction(m_actions->find("resume"));
   menu.addAction(m_actions->find("seeds"));
+  menu.addAction(m_actions->find("page-trials"));
   menu.addSeparator();
   add("check", tr("Check only"), "check", [this] {
     m_problems->refresh();

@@ -5,6 +5,7 @@
 #include <QFileInfo>
 
 #include "engine/base/error.h"
+#include "engine/search/study.h"
 
 namespace loom {
 
@@ -27,6 +28,9 @@ FoundRun foundRun(const RunStore& store, const QString& folder, const QString& p
   }
   readRunFile(path, run);
   if (!project.isEmpty()) run.project = project;
+  // A search is a group: its trials bear its name, also those that `loom search` trained.
+  if (const auto trial = run.tags.isEmpty() ? readTrialFile(path.toStdString()) : std::nullopt)
+    run.tags << QString::fromStdString(trial->plan.name);
   // A copied folder carries the id of its original; runs of the command line have none: the place then stands for it.
   if (run.id.isEmpty() || store.find(run.id))
     run.id = place.fileName() + '-' +

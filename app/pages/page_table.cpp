@@ -4,6 +4,7 @@
 #include "app/pages/hosts/hosts_page.h"
 #include "app/pages/network/network_page.h"
 #include "app/pages/runs/runs_page.h"
+#include "app/pages/search/search_page.h"
 #include "app/pages/settings/settings_page.h"
 #include "app/pages/start/start_page.h"
 #include "app/pages/training/training_page.h"
@@ -23,6 +24,7 @@ constexpr PageEntry kPages[] = {
     {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, true, &make<SettingsPage>},
     {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, false, &make<TrainingPage>},
     {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, false, &make<RunsPage>},
+    {"trials", QT_TRANSLATE_NOOP("pages", "Search over settings"), "search", "", true, false, false, &make<SearchPage>},
     {"hosts", QT_TRANSLATE_NOOP("pages", "Hosts"), "hosts", "Ctrl+6", false, true, false, &make<HostsPage>},
 };
 

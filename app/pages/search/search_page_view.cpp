@@ -1,0 +1,173 @@
+// How the page looks; what it does stands in search_page.cpp.
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "app/pages/search/search_page.h"
+#include "app/pages/search/space_form.h"
+#include "app/pages/search/trial_model.h"
+#include "engine/search/stop_rule.h"
+#include "engine/search/strategy.h"
+#include "widgets/controls/button.h"
+#include "widgets/controls/choice_field.h"
+#include "widgets/controls/empty_state.h"
+#include "widgets/controls/number_field.h"
+#include "widgets/controls/text.h"
+#include "widgets/table/data_table.h"
+#include "widgets/table/table_sort_model.h"
+
+namespace loom {
+namespace {
+
+constexpr int kForm = 380, kBar = 40, kField = 96;
+
+template <class Table>
+ChoiceField* choiceOf(const Table& table, const char* name, const QString& words) {
+  auto* field = new ChoiceField;
+  field->setObjectName(name);
+  field->setAccessibleName(words);
+  for (const auto* each : table) field->addItem(QString::fromStdString(each->label), QString::fromStdString(each->id));
+  return field;
+}
+
+NumberField* wholeNumber(const char* name, const QString& words, int value, int most) {
+  auto* field = new NumberField(NumberField::Kind::integer);
+  field->setObjectName(name);
+  field->setAccessibleName(words);
+  field->setLimits(1, most);
+  field->setSteppers(true);
+  field->setValue(value);
+  field->setFixedWidth(kField);
+  return field;
+}
+
+QHBoxLayout* labelled(const QString& words, QWidget* field, bool wide) {
+  auto* row = new QHBoxLayout;
+  auto* label = makeLabel("field", words);
+  label->setBuddy(field);
+  label->setFixedWidth(112);
+  row->addWidget(label);
+  row->addWidget(field, wide ? 1 : 0);
+  if (!wide) row->addStretch();
+  return row;
+}
+
+}  // namespace
+
+QWidget* SearchPage::makeForm() {
+  m_space = new SpaceForm;
+  m_strategy = choiceOf(strategyTable(), "search-strategy", tr("Strategy"));
+  m_stopWeak = choiceOf(stopRuleTable(), "search-stop-weak", tr("Weak trials"));
+  m_strategyHelp = makeLabel("hint", {}, nullptr, Wrap::yes);
+  m_stopHelp = makeLabel("hint", {}, nullptr, Wrap::yes);
+  m_trials = wholeNumber("search-trials", tr("Trials"), 30, 100000);
+  m_atOnce = wholeNumber("search-at-once", tr("At once"), 1, 256);
+  m_atOnce->setToolTip(
+      tr("So many trials are in the queue of the host or train at one time. This machine trains one after the other."));
+  m_place = makeLabel("hint", {}, nullptr, Wrap::yes);
+  m_fault = makeLabel("error", {}, nullptr, Wrap::yes);
+  m_fault->setObjectName("search-fault");
+  m_fault->hide();
+  m_start = new Button("search", tr("Start search"), ButtonKind::tinted);
+  m_start->setObjectName("search-start");
+  m_goOn = new Button("resume", tr("Go on"), ButtonKind::outlined);
+  m_goOn->setObjectName("search-go-on");
+  m_stop = new Button("stop", tr("Stop"), ButtonKind::danger);
+  m_stop->setObjectName("search-stop");
+  auto* add = new Button("plus", tr("Add a setting"), ButtonKind::plain);
+  add->setObjectName("search-add");
+  connect(add, &Button::clicked, m_space, [this] { m_space->addRow(); });
+
+  auto* inside = new QWidget;
+  auto* column = new QVBoxLayout(inside);
+  column->setContentsMargins(16, 16, 16, 16);
+  column->setSpacing(10);
+  column->addWidget(makeLabel("section", tr("Search over")));
+  column->addWidget(m_space);
+  column->addWidget(add, 0, Qt::AlignLeft);
+  column->addSpacing(6);
+  column->addWidget(makeLabel("section", tr("How")));
+  column->addLayout(labelled(tr("Strategy"), m_strategy, true));
+  column->addWidget(m_strategyHelp);
+  column->addLayout(labelled(tr("Weak trials"), m_stopWeak, true));
+  column->addWidget(m_stopHelp);
+  column->addLayout(labelled(tr("Trials"), m_trials, false));
+  column->addLayout(labelled(tr("At once"), m_atOnce, false));
+  column->addWidget(m_place);
+  column->addStretch();
+  inside->setAutoFillBackground(false);
+  m_scroll = new QScrollArea;
+  m_scroll->setWidget(inside);
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  m_scroll->viewport()->setAutoFillBackground(false);
+
+  auto* foot = new QHBoxLayout;
+  foot->setSpacing(8);
+  foot->addWidget(m_start);
+  foot->addWidget(m_goOn);
+  foot->addStretch();
+  foot->addWidget(m_stop);
+  auto* panel = new QWidget;
+  panel->setFixedWidth(kForm);
+  auto* all = new QVBoxLayout(panel);
+  all->setContentsMargins(0, 0, 0, 0);
+  all->setSpacing(0);
+  all->addWidget(m_scroll, 1);
+  all->addWidget(hairline());
+  auto* below = new QVBoxLayout;
+  below->setContentsMargins(16, 12, 16, 12);
+  below->addWidget(m_fault);
+  below->addLayout(foot);
+  all->addLayout(below);
+  return panel;
+}
+
+QWidget* SearchPage::makeTrials() {
+  m_searches = new ChoiceField;
+  m_searches->setObjectName("search-shown");
+  m_searches->setAccessibleName(tr("Search that is shown"));
+  m_searches->setMinimumWidth(120);
+  m_words = makeLabel("hint");
+  m_words->setSizePolicy(QSizePolicy::Ignored,
+                         QSizePolicy::Preferred);  // in a narrow window it ends where the room does
+  m_words->setObjectName("search-words");
+  m_progress = new QProgressBar;
+  m_progress->setTextVisible(false);
+  m_progress->setFixedSize(96, 6);
+  m_progress->setAccessibleName(tr("Trials that have ended"));
+  m_train = new Button("play", tr("Train the best"), ButtonKind::outlined);
+  m_train->setObjectName("search-train-best");
+  m_train->setToolTip(tr("One run with the settings of the best trial"));
+  m_table = new DataTable;
+  m_table->setObjectName("search-table");
+  m_table->setAccessibleName(tr("Trials"));
+  m_table->setSortingEnabled(true);
+  m_table->setModel(m_sorted);
+  m_table->sortByColumn(0, Qt::AscendingOrder);
+  m_table->setEmptyState(
+      new EmptyState(Figure::table, tr("Name a setting and its range, then start: every trial is a run, "
+                                       "and the best one stands out here")));
+  auto* panel = new QWidget;
+  auto* column = new QVBoxLayout(panel);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  auto* bar = new QWidget;
+  bar->setFixedHeight(kBar);
+  auto* row = new QHBoxLayout(bar);
+  row->setContentsMargins(12, 0, 12, 0);
+  row->setSpacing(12);
+  row->addWidget(m_searches);
+  row->addWidget(m_progress);
+  row->addWidget(m_words, 1);
+  row->addWidget(m_train);
+  column->addWidget(bar);
+  column->addWidget(hairline());
+  column->addWidget(m_table, 1);
+  return panel;
+}
+
+}  // namespace loom
