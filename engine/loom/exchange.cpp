@@ -6,6 +6,7 @@
 #include "engine/exchange/exporter.h"
 #include "engine/exchange/importer.h"
 #include "engine/exchange/laid_over.h"
+#include "engine/exchange/tensorboard/run_scalars.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
@@ -60,7 +61,7 @@ int import(const ImportArguments& given, const std::atomic<bool>& stop) {
 }
 
 struct ExportArguments {
-  std::string source, network, which = "best", onnx, batch = "free", safetensors, pytorch;
+  std::string source, network, which = "best", onnx, batch = "free", safetensors, pytorch, tensorboard;
   bool bare = false;
 };
 
@@ -97,11 +98,20 @@ std::int64_t batchOf(const std::string& word) {
   return std::stoll(word);
 }
 
-int exportTo(const ExportArguments& given) {
-  if (given.onnx.empty() && given.safetensors.empty() && given.pytorch.empty())
+int exportTo(const ExportArguments& given, const std::atomic<bool>& stop) {
+  const bool network = !given.onnx.empty() || !given.safetensors.empty() || !given.pytorch.empty();
+  if (!network && given.tensorboard.empty())
     throwError(ErrorCode::badArgument,
-               "name what to export to: --onnx FILE, --safetensors FILE or --pytorch FILE.py; drawings are exported by "
-               "the IDE and by `gradloom export`");
+               "name what to export to: --onnx FILE, --safetensors FILE, --pytorch FILE.py or --tensorboard FOLDER; "
+               "drawings are exported by the IDE and by `gradloom export`");
+  if (!given.tensorboard.empty()) {
+    const TensorBoardWritten written = exportTensorBoard({.run = {std::filesystem::absolute(given.source)},
+                                                          .folder = std::filesystem::absolute(given.tensorboard),
+                                                          .name = {},
+                                                          .stop = &stop});
+    fmt::print("written to {}: {}\n", written.file.string(), counted(written.points, "points"));
+  }
+  if (!network) return kExitDone;
   const ExportSource source = sourceOf(given);
   const auto write = [&](const std::string& file, auto writer) {
     if (file.empty()) return;
@@ -145,10 +155,13 @@ void addExport(CLI::App& app, Session& session) {
   verb->add_option("--onnx", given->onnx, "Network and weights")->type_name("FILE");
   verb->add_option("--batch", given->batch, "Of the ONNX file: how many samples it takes at once; free leaves it open")
       ->type_name("N|free");
+  verb->add_option("--tensorboard", given->tensorboard,
+                   "Of a run: its curves as TensorBoard's event files, in a folder of their own in this one")
+      ->type_name("FOLDER");
   verb->add_flag("--bare", given->bare,
                  "Leave out of the ONNX file the project that it carries otherwise (units, repeats, places, notes, the "
                  "names of its data)");
-  verb->callback([&session, given] { session.chosen = [given] { return exportTo(*given); }; });
+  verb->callback([&session, given] { session.chosen = [&session, given] { return exportTo(*given, session.stop); }; });
 }
 
 }  // namespace loom

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/run/run_folder.h"
+#include "engine/run/event_series.h"
 
 namespace loom {
 
@@ -26,18 +26,6 @@ struct EventBatch {
   std::int64_t skipped = 0;       // lines since `from` that are no event
   bool atEnd = true;              // nothing more stood in the log
 };
-
-// Names of series that every page knows.
-namespace series {
-inline constexpr const char* kLoss = "training.loss";
-inline constexpr const char* kValidationLoss = "validation.loss";
-inline constexpr const char* kRate = "learning_rate";
-inline constexpr const char* kMilliseconds = "step.ms";
-inline constexpr const char* kDataMilliseconds = "step.data_ms";
-inline constexpr const char* kEpochAxis = "axis.epoch";
-inline constexpr const char* kSamplesAxis = "axis.samples";
-inline constexpr const char* kTimeAxis = "axis.time";
-}  // namespace series
 
 // Reads on from the batch's byte `from`, at most `limit` events. `mark`: of the batch before it; empty = not known.
 EventBatch readBatch(const std::filesystem::path& eventsFile, std::int64_t from, std::size_t limit,
