@@ -1,17 +1,41 @@
 #include "engine/network/method_check.h"
 
+#include <fmt/format.h>
+
 #include "engine/optimizers/optimizer.h"
 
 namespace loom {
 
+namespace {
+
+std::string nameOf(const Json& named) {
+  if (!named.is_object()) return {};
+  const auto name = named.find("name");
+  return name != named.end() && name->is_string() ? name->get<std::string>() : std::string();
+}
+
+// A rule with weights to evaluate of its own; null: another one, or none.
+const OptimizerDefinition* averagingRule(const UpdateSpec& update) {
+  const OptimizerDefinition* rule = findOptimizer(nameOf(update.optimizer));
+  return rule && rule->evaluates ? rule : nullptr;
+}
+
+}  // namespace
+
 std::optional<MethodRefusal> refusedMethods(const Project& project) {
   MethodCompany company{.settings = project.training.settings, .evaluates = {}};
-  for (const UpdateSpec& update : project.training.updates) {
-    if (!update.optimizer.is_object() || !update.optimizer.value("name", Json()).is_string()) continue;
-    const OptimizerDefinition* rule = findOptimizer(update.optimizer["name"].get<std::string>());
-    if (rule && rule->evaluates) company.evaluates.push_back(rule->entry.id);
-  }
+  for (const UpdateSpec& update : project.training.updates)
+    if (const OptimizerDefinition* rule = averagingRule(update)) company.evaluates.push_back(rule->entry.id);
   return refusedMethods(company);
+}
+
+std::string scheduleAdvice(const UpdateSpec& update) {
+  const OptimizerDefinition* rule = averagingRule(update);
+  const std::string schedule = nameOf(update.schedule);
+  if (!rule || schedule.empty() || schedule == "Constant") return {};
+  return fmt::format(
+      "{} takes the rate down, which the average of {} does in its place: Constant with a warm-up is meant", schedule,
+      rule->entry.id);
 }
 
 }  // namespace loom

@@ -11,4 +11,7 @@ namespace loom {
 // for what the settings say.
 std::optional<MethodRefusal> refusedMethods(const Project& project);
 
+// What a rule that averages its own steps says to a rate that falls by a schedule; empty: nothing.
+std::string scheduleAdvice(const UpdateSpec& update);
+
 }  // namespace loom

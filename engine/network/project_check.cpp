@@ -182,6 +182,8 @@ class ProjectChecker {
   void checkUpdate(const UpdateSpec& update, const std::string& path) {
     checkNamed(path + ".optimizer", "optimizer", update.optimizer, optimizerTable());
     checkNamed(path + ".schedule", "schedule", update.schedule, scheduleTable());
+    if (const std::string advice = scheduleAdvice(update); !advice.empty())
+      report(path + ".schedule", advice, nullptr, Severity::warning);
     if (!update.warmup.is_null()) checkValues(path + ".warmup", warmupEntry(), update.warmup);
     if (update.every < 1) report(path + ".every", fmt::format("is {}, but at least 1 is possible", update.every), 1);
     const Network* network = checkNetworkName(path + ".network", update.network);

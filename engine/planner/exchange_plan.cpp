@@ -11,6 +11,7 @@
 #include "engine/planner/numbers_text.h"
 #include "engine/planner/plan.h"
 #include "engine/training/methods/method.h"
+#include "engine/training/methods/slot_owners.h"
 
 namespace loom {
 namespace {
@@ -66,10 +67,42 @@ class Exchange {
     }
     plan.cost.steps *= plan.times, plan.cost.bytes *= plan.times, plan.cost.total *= plan.times;
     if (plan.seconds) *plan.seconds *= plan.times;
+    if (m_settings.boolean("shard_optimizer") && m_question.ranks > 1) addWeights(plan, program);
     return plan;
   }
 
  private:
+  // Behind a step each rank gives the weights that it steps to all others, in parts as large as the largest (ZeRO 1).
+  void addWeights(ExchangePlan& plan, const Program& program) const {
+    std::vector<std::int64_t> elements;
+    for (const Parameter& parameter : program.parameters)
+      if (!parameter.isState && program.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor)
+        elements.push_back(parameter.shape.elements());
+    const std::int64_t ranks = m_question.ranks;
+    std::vector<std::int64_t> held(static_cast<std::size_t>(ranks));
+    const std::vector<int> owners = ownersOf(elements, m_question.ranks);
+    std::int64_t all = 0;
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+      held[static_cast<std::size_t>(owners[i])] += elements[i];
+      all += elements[i];
+    }
+    const std::int64_t most = *std::max_element(held.begin(), held.end()), bytes = (ranks - 1) * most * 4;
+    ExchangePlan::Bucket& bucket = plan.buckets.emplace_back();
+    bucket.label = "stepped weights";
+    bucket.reduction = "all-gather";
+    bucket.tensors = elements.size();
+    bucket.floats = static_cast<std::size_t>(all);
+    bucket.cost = {.steps = ranks - 1, .bytes = bytes, .total = ranks * bytes};
+    plan.cost.steps += bucket.cost.steps;
+    plan.cost.bytes += bytes;
+    plan.cost.total += bucket.cost.total;
+    plan.stateShare = all > 0 ? static_cast<double>(most) / static_cast<double>(all) : 1;
+    if (!plan.seconds) return;
+    const bool inside = m_question.perHost == 0 || m_question.perHost >= ranks;
+    const Link& link = inside ? m_question.links->within : m_question.links->between;
+    bucket.seconds = static_cast<double>(ranks - 1) * link.delay + static_cast<double>(bytes) / link.bandwidth;
+    *plan.seconds += bucket.seconds;
+  }
   static std::size_t elementsOf(const Program& program, const std::string& name) {
     for (const Parameter& parameter : program.parameters)
       if (parameter.name == name) return static_cast<std::size_t>(parameter.shape.elements());
@@ -137,6 +170,7 @@ Json toJson(const std::vector<ExchangePlan>& plans) {
                    {"ranks", plan.ranks},
                    {"wire", toString(plan.wire)},
                    {"times", plan.times},
+                   {"state_share", plan.stateShare},
                    {"steps", plan.cost.steps},
                    {"bytes", plan.cost.bytes},
                    {"total_bytes", plan.cost.total},
@@ -168,6 +202,8 @@ std::string toText(const std::vector<ExchangePlan>& plans) {
     }
     line(plan.times > 1 ? fmt::format("together, {} times", plan.times) : "together", floats, plan.cost,
          plan.seconds.value_or(0));
+    if (plan.stateShare < 1)
+      text += fmt::format("  of the optimizer's state a rank keeps {:.0f} % at most\n", 100 * plan.stateShare);
     for (const ReductionPhase& phase : plan.phases)
       text += fmt::format("  {}: {} {} of {} ranks, {} {}, {} each\n",
                           phase.call.empty() ? phase.name : fmt::format("{} ({})", phase.name, phase.call),

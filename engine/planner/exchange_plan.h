@@ -24,8 +24,9 @@ struct ExchangePlan {
   Wire wire = Wire::f32;
   std::vector<ReductionPhase> phases;  // of the largest bucket
   std::vector<Bucket> buckets;
-  int times = 1;       // that a step exchanges them
-  ReductionCost cost;  // of all buckets, of a step
+  double stateShare = 1;  // of the optimizer's state, what the rank with most of it keeps
+  int times = 1;          // that a step exchanges them
+  ReductionCost cost;     // of all buckets, of a step
   std::optional<double> seconds;
 };
 

@@ -140,6 +140,11 @@ std::vector<std::string> Checkpoint::restoreTraining(ParameterStore& store,
   return missing;
 }
 
+std::vector<float> Checkpoint::slotValues(const std::string& name) const {
+  const TensorFile::Tensor* tensor = m_file.find(name);
+  return tensor ? std::vector<float>(tensor->values.begin(), tensor->values.end()) : std::vector<float>();
+}
+
 std::set<std::string> Checkpoint::slots() const {
   std::set<std::string> names = evaluatedSlots();
   for (const TensorFile::Tensor& tensor : m_file.tensors())

@@ -55,6 +55,8 @@ class Checkpoint {
   // The same for a training that goes on: with the weights as the rule left them, beside those that were evaluated.
   std::vector<std::string> restoreTraining(ParameterStore& store,
                                            const std::function<bool(const std::string&)>& mayLack = {}) const;
+  // "conv1/weight#momentum"; empty: it has none.
+  std::vector<float> slotValues(const std::string& name) const;
   // The names of slots of which it has any.
   std::set<std::string> slots() const;
   // Fills what the file has under its name and in its shape, and nothing of an optimizer: a drawing may have changed

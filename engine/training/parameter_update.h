@@ -37,6 +37,7 @@ class ParameterUpdate {
     std::int64_t stepsPerEpoch = 1;  // into which rules that follow epochs see them divided
     double averageDecay = 0;         // of the average of the weights; 0: none
     std::optional<double> clipNorm;  // that apply() is going to be given
+    int rank = 0, ranks = 1;         // that share the rule's slots
     int threads = 0;                 // as in CompileOptions, as are the others
     Trace* trace = nullptr;
     bool profile = false;
@@ -63,7 +64,9 @@ class ParameterUpdate {
   std::int64_t count() const { return m_count; }          // updates done
   void setCount(std::int64_t count) { m_count = count; }  // resume
   const std::vector<std::string>& parameters() const { return m_made.parameters; }
-  const std::vector<std::string>& slots() const { return m_made.slots; }    // names in the store
+  const std::vector<std::string>& slots() const { return m_made.slots; }                   // names in the store
+  const std::vector<std::vector<std::string>>& slotsOf() const { return m_made.slotsOf; }  // by parameter
+  const std::vector<int>& owners() const { return m_made.owners; }                         // by parameter, ranks
   const std::vector<std::string>& copies() const { return m_made.copies; }  // slots that begin as the weight
   const std::vector<std::string>& undecayed() const { return m_made.undecayed; }
   const std::optional<EvaluatedFrom>& evaluated() const { return m_made.evaluated; }

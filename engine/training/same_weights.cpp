@@ -29,7 +29,7 @@ std::uint64_t checksumOf(const ParameterStore& store) {
   return std::max<std::uint64_t>(sum, 1);
 }
 
-void shareStore(Communicator& communicator, ParameterStore& store, StorePart what) {
+void shareStore(Communicator& communicator, ParameterStore& store, StorePart what, const SkipsSlot& skips) {
   communicator.activity().subject.store("rank 0's weights", std::memory_order_relaxed);
   const auto share = [&communicator](StoredTensor& tensor) {
     std::vector<float> values = tensor.values();
@@ -39,7 +39,8 @@ void shareStore(Communicator& communicator, ParameterStore& store, StorePart wha
   for (const auto& entry : store.entries()) {
     share(entry->value);
     if (what == StorePart::values) continue;
-    for (auto& [name, slot] : entry->slots) share(slot);
+    for (auto& [name, slot] : entry->slots)
+      if (!skips || !skips(entry->parameter.name, name)) share(slot);
   }
 }
 

@@ -21,6 +21,13 @@ const MethodDefinition* methodOf(const std::string& slot) {
   return nullptr;
 }
 
+std::set<std::string> copiesOf(const std::vector<std::unique_ptr<UpdateRunner>>& updates) {
+  std::set<std::string> copies;
+  for (const auto& update : updates)
+    for (const std::string& slot : update->copies()) copies.insert(slot);
+  return copies;
+}
+
 }  // namespace
 
 void TrainingSession::refuseMethods() const {
@@ -35,18 +42,63 @@ void TrainingSession::makeStatistics() {
     if (!update->mayEvaluateOthers() || !made.insert(&update->network()).second) continue;
     const FeedOptions& trained = update->feed().options();
     const std::int64_t atOnce = (m_settings.batch + m_settings.accumulate - 1) / m_settings.accumulate;
-    const auto& opened = m_data.opened().at(trained.name);
+    // Of the feed, which lives longer: balanced, where it is.
+    const std::shared_ptr<const Dataset> data(std::shared_ptr<const Dataset>(), &update->feed().dataset());
     auto fresh = std::make_unique<FreshStatistics>(
         m_networks, m_store, update->network(),
-        std::make_unique<Feed>(opened.data,
-                               FeedOptions{.name = trained.name,
-                                           .prepare = opened.prepare,
-                                           .batch = std::min({atOnce, kStatisticsBatch, opened.data->size()}),
-                                           .shuffle = true,
-                                           .random = true,
-                                           .seed = m_settings.seed}));
+        std::make_unique<Feed>(data, FeedOptions{.name = trained.name,
+                                                 .prepare = trained.prepare,
+                                                 .batch = std::min({atOnce, kStatisticsBatch, data->size()}),
+                                                 .shuffle = true,
+                                                 .random = true,
+                                                 .seed = m_settings.seed}));
     if (!fresh->states().empty()) m_statistics.push_back(std::move(fresh));
   }
+}
+
+void TrainingSession::beginMissingCopies(const std::vector<std::string>& missing) {
+  const std::set<std::string> copies = copiesOf(m_updates);
+  for (const std::string& name : missing) {
+    const auto [parameter, slot] = parameterAndSlot(name);
+    if (copies.contains(slot)) m_store.slot(parameter, slot).copyFrom(m_store.at(parameter).value);
+  }
+}
+
+bool TrainingSession::decidedByFirst(bool mine) const {
+  if (!sharesSlots()) return mine;
+  std::byte decided{mine};
+  m_parallel.communicator.broadcast(std::span(&decided, 1), 0);
+  return decided != std::byte{0};
+}
+
+SkipsSlot TrainingSession::sharedSlots() const {
+  if (!sharesSlots()) return nullptr;
+  return [this](std::string_view parameter, std::string_view slot) {
+    return std::any_of(m_updates.begin(), m_updates.end(),
+                       [&](const auto& update) { return update->sharded()->holds(parameter, slot); });
+  };
+}
+
+// Each rank gets what it keeps from rank 0, which alone has the file. Answers what the file lacks.
+std::vector<std::string> TrainingSession::spreadSlots(const std::optional<Checkpoint>& from) {
+  std::vector<std::string> missing;
+  for (const auto& update : m_updates)
+    for (std::string& name : update->sharded()->spread(
+             [&from](const std::string& slot) { return from ? from->slotValues(slot) : std::vector<float>(); }))
+      missing.push_back(std::move(name));
+  return missing;
+}
+
+std::optional<Snapshot> TrainingSession::snapshot(const EvaluatedInPlace* shown) {
+  std::vector<ShardedSlots::Slot> elsewhere;
+  if (sharesSlots())
+    for (const auto& update : m_updates)
+      for (ShardedSlots::Slot& slot : update->sharded()->gather()) elsewhere.push_back(std::move(slot));
+  if (!first()) return {};
+  Snapshot taken = takeSnapshot(m_store, m_step, position().toJson(), shown);
+  for (ShardedSlots::Slot& slot : elsewhere)
+    taken.tensors.push_back({std::move(slot.name), std::move(slot.shape), std::move(slot.values)});
+  return taken;
 }
 
 // Of a checkpoint's slots, what this training keeps and that one did not, and the other way round: a sentence each.
@@ -54,19 +106,11 @@ void TrainingSession::tellOtherSlots(const std::vector<std::string>& missing, co
   const auto warn = [this](const std::string& message) {
     tell("warning", {{"message", message}, {"code", "checkpoint"}});
   };
-  std::vector<std::string> copies;
-  for (const auto& update : m_updates)
-    for (const std::string& slot : update->copies()) copies.push_back(slot);
-  const auto isCopy = [&copies](const std::string& slot) {
-    return std::find(copies.begin(), copies.end(), slot) != copies.end();
-  };
+  const std::set<std::string> copies = copiesOf(m_updates);
+  const auto isCopy = [&copies](const std::string& slot) { return copies.contains(slot); };
   std::set<std::string> begun, kept;
   for (const std::string& name : missing) {
     const std::string slot = parameterAndSlot(name).second;
-    if (isCopy(slot)) {
-      StoredTensor& tensor = m_store.slot(parameterAndSlot(name).first, slot);
-      tensor.copyFrom(m_store.at(parameterAndSlot(name).first).value);
-    }
     const MethodDefinition* method = methodOf(slot);
     if (!method && slot != kAverageSlot && !isCopy(slot)) {
       warn("the checkpoint has no optimizer state '" + name + "'; it begins at 0");
@@ -80,6 +124,8 @@ void TrainingSession::tellOtherSlots(const std::vector<std::string>& missing, co
   }
   for (const auto& entry : m_store.entries())
     for (const auto& [slot, tensor] : entry->slots) kept.insert(slot);
+  for (const auto& update : m_updates)  // other ranks' among them
+    for (const auto& slots : update->update().slotsOf()) kept.insert(slots.begin(), slots.end());
   for (const std::string& slot : had) {
     if (kept.contains(slot)) continue;
     const MethodDefinition* method = methodOf(slot);

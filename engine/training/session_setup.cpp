@@ -271,11 +271,13 @@ void TrainingSession::resume() {
   m_position.updates.resize(m_updates.size());
   m_position.nextValidation = m_settings.validateEvery;
   m_position.nextKept = m_settings.checkpointEvery.value_or(0);
+  std::optional<Checkpoint> from;
+  std::vector<std::string> missing;
   if (m_options.resume && first()) {
     const auto [path, warnings] = continuationOf(m_options.run);
     for (const std::string& warning : warnings) tell("warning", {{"message", warning}, {"code", "checkpoint"}});
     if (path) {
-      const Checkpoint checkpoint(*path);
+      const Checkpoint& checkpoint = from.emplace(*path);
       // Checkpoints of earlier versions lack weights that lead to no loss: those are as they began.
       const auto untrained = [this](const std::string& name) {
         return std::none_of(m_updates.begin(), m_updates.end(), [&](const auto& update) {
@@ -283,7 +285,8 @@ void TrainingSession::resume() {
           return std::any_of(trained.begin(), trained.end(), [&](const Parameter& each) { return each.name == name; });
         });
       };
-      tellOtherSlots(checkpoint.restoreTraining(m_store, untrained), checkpoint.slots());
+      missing = checkpoint.restoreTraining(m_store, untrained);
+      beginMissingCopies(missing);
       m_position = Position::fromJson(checkpoint.position());
       m_position.updates.resize(m_updates.size());
       m_writtenStep = m_position.step;
@@ -294,6 +297,10 @@ void TrainingSession::resume() {
   }
   beginWithWeights(m_writtenStep < 0);
   if (m_parallel.ranks() > 1) sharePosition();
+  if (sharesSlots() && m_position.step > 0)
+    for (std::string& name : spreadSlots(from))
+      if (std::find(missing.begin(), missing.end(), name) == missing.end()) missing.push_back(std::move(name));
+  if (from) tellOtherSlots(missing, from->slots());
   if (m_position.step == 0)
     for (const auto& update : m_updates) beginAsWeights(m_store, update->copies());
   m_step = m_position.step;
@@ -382,7 +389,7 @@ void TrainingSession::sharePosition() {
   m_position =
       Position::fromJson(parseJson(broadcastText(communicator, m_position.toJson().dump()), "rank 0's position"));
   m_position.updates.resize(m_updates.size());
-  shareStore(communicator, m_store, m_options.resume ? StorePart::valuesAndSlots : StorePart::values);
+  shareStore(communicator, m_store, m_options.resume ? StorePart::valuesAndSlots : StorePart::values, sharedSlots());
 }
 
 void TrainingSession::describe() {

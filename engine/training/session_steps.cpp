@@ -146,7 +146,7 @@ void TrainingSession::finishStep() {
 // Known to all ranks alike. Hosts of different kinds come apart in the last bits now and then: rank 0's weights go on.
 void TrainingSession::makeAlike(const std::vector<int>& apart) {
   for (const auto& update : m_updates) update->settleExchange();
-  shareStore(m_parallel.communicator, m_store, StorePart::valuesAndSlots);
+  shareStore(m_parallel.communicator, m_store, StorePart::valuesAndSlots, sharedSlots());
   std::vector<std::string> names;
   for (const int rank : apart)
     names.push_back(fmt::format("rank {} on {}", rank, m_hosts[static_cast<std::size_t>(rank)]));

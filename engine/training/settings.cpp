@@ -73,6 +73,7 @@ TrainSettings readSettings(const Json& settings) {
         read.oversample);
   read.batchStages = batchStages(values);
   read.methods = methodsIn(settings);
+  read.shardOptimizer = values.boolean("shard_optimizer");
   read.method = methodCost(settings);
   if (values.text("evaluated_weights") == "average") read.averageDecay = values.real("average_decay");
   return read;

@@ -43,6 +43,7 @@ struct TrainSettings {
   std::string startFrom;  // file of weights or folder of a run, as the project names it; empty = random numbers
   std::vector<std::string> startFromParameters;  // patterns; empty = all
   std::vector<MethodChoice> methods;             // what happens around the rule
+  bool shardOptimizer = false;                   // ranks share the rule's slots
   MethodCost method;                             // of them
   double rateScale = 1;                          // of the learning rate: the batch's over the base batch's
 

@@ -31,7 +31,7 @@ TrainResult TrainingSession::run() {
   }
   for (const auto& update : m_updates) update->settleExchange();
   const bool done = finished() && !m_position.validationDue;
-  if (m_writtenStep != m_step || m_pendingBest || !done) writeCheckpoint(false);
+  if (decidedByFirst(m_writtenStep != m_step || m_pendingBest || !done)) writeCheckpoint(false);
   Json last = {{"reason", done ? "done" : "stopped"}, {"step", m_step}, {"epoch", m_position.epoch}};
   if (m_position.best) last["best"] = m_position.best->toJson();
   tell("finished", last);
@@ -143,22 +143,26 @@ void TrainingSession::considerBest(const Measured& measured, const EvaluatedInPl
   if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value))
     return;
   m_position.best = BestSoFar{.metric = m_settings.monitor, .value = value, .epoch = m_position.epoch, .step = m_step};
-  if (!first()) return;
+  if (!first() && !sharesSlots()) return;
   for (const auto& update : m_updates) update->settleExchange();
   std::optional<EvaluatedInPlace> own;
   if (!shown) shown = &own.emplace(m_store, evaluatedNow());
-  m_pendingBest = takeSnapshot(m_store, m_step, position().toJson(), shown);
+  m_pendingBest = snapshot(shown);
 }
 
 void TrainingSession::checkpointIfDue(bool epochEnded) {
   const double since = std::chrono::duration<double>(Clock::now() - m_lastWrite).count();
   const bool keep = keepPlanned();
   while (keepPlanned()) m_position.nextKept += *m_settings.checkpointEvery;
-  if (keep || (epochEnded && since >= m_options.checkpointSeconds) || longSinceWrite()) writeCheckpoint(keep);
+  if (decidedByFirst(keep || (epochEnded && since >= m_options.checkpointSeconds) || longSinceWrite()))
+    writeCheckpoint(keep);
 }
 
 void TrainingSession::writeCheckpoint(bool keep) {
-  if (!first()) return;
+  if (!first()) {
+    if (sharesSlots()) snapshot(nullptr);  // rank 0 gathers what stands here
+    return;
+  }
   m_events->sync();  // a resumed run goes on behind steps that the log has
   if (m_pendingBest && m_pendingBest->step != m_step) {
     tellCheckpoint(m_keeper->write(*m_pendingBest, false, m_position.best->toJson(), false));
@@ -168,7 +172,7 @@ void TrainingSession::writeCheckpoint(bool keep) {
   // The position of now, not of when the best was seen: a validation may have been counted in between.
   for (const auto& update : m_updates) update->settleExchange();
   const EvaluatedInPlace shown(m_store, evaluatedNow());
-  tellCheckpoint(m_keeper->write(takeSnapshot(m_store, m_step, position().toJson(), &shown), true, bestOf, keep));
+  tellCheckpoint(m_keeper->write(*snapshot(&shown), true, bestOf, keep));
   m_pendingBest.reset();
   m_writtenStep = m_step;
   m_lastWrite = Clock::now();
@@ -187,6 +191,7 @@ void TrainingSession::saveBestBeforeDivergence() {
 void TrainingSession::salvage() {
   const bool sound = m_sound;
   if (m_parallel.ranks() == 1) settle(0);  // other ranks may be gone
+  if (sharesSlots()) return;               // what others keep cannot be had any more
   if (sound && m_underWay.empty() && m_step > std::max<std::int64_t>(m_writtenStep, 0)) writeCheckpoint(false);
 }
 

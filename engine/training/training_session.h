@@ -16,6 +16,7 @@
 #include "engine/training/fresh_statistics.h"
 #include "engine/training/layer_times.h"
 #include "engine/training/project_data.h"
+#include "engine/training/same_weights.h"
 #include "engine/training/trainer.h"
 #include "engine/training/update_runner.h"
 #include "engine/training/user_units.h"
@@ -51,6 +52,14 @@ class TrainingSession {
   void sharePosition();
   void refuseMethods() const;
   void makeStatistics();
+  void beginMissingCopies(const std::vector<std::string>& missing);
+  bool sharesSlots() const { return m_settings.shardOptimizer && m_parallel.ranks() > 1; }
+  // What rank 0 decides, where all must do the same.
+  bool decidedByFirst(bool mine) const;
+  SkipsSlot sharedSlots() const;
+  std::vector<std::string> spreadSlots(const std::optional<Checkpoint>& from);
+  // Rank 0's; nothing on others. By all ranks where they share slots.
+  std::optional<Snapshot> snapshot(const EvaluatedInPlace* shown);
   void tellOtherSlots(const std::vector<std::string>& missing, const std::set<std::string>& had);
   void chooseMonitor();
   void describe();

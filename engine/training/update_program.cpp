@@ -10,6 +10,7 @@
 #include "engine/ops/update.h"
 #include "engine/optimizers/product_rule.h"
 #include "engine/program/builder.h"
+#include "engine/training/methods/slot_owners.h"
 
 namespace loom {
 namespace {
@@ -79,6 +80,11 @@ class UpdateWriter {
   }
 
   UpdateProgram write(const Program& trained) {
+    std::vector<std::int64_t> elements;
+    for (const Parameter& parameter : trained.parameters)
+      if (!parameter.isState && trained.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor)
+        elements.push_back(parameter.shape.elements());
+    m_made.owners = ownersOf(elements, m_options.ranks);
     for (const Parameter& parameter : trained.parameters)
       if (trained.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor) take(parameter);
     if (m_gradients.empty()) refuseEmpty(m_spec, m_index, trained);
@@ -106,6 +112,14 @@ class UpdateWriter {
     return m_index == 0 ? slot : fmt::format("{}@{}", slot, m_index);
   }
 
+  std::vector<std::string> slotsOf(bool byProducts) const {
+    if (!byProducts) return m_made.slots;
+    std::vector<std::string> names;
+    for (const std::string& slot : m_products->slots()) names.push_back(inStore(slot));
+    if (averages()) names.push_back(kAverageSlot);
+    return names;
+  }
+
   void take(const Parameter& parameter) {
     if (parameter.isState) {
       m_states.insert(m_states.end(), {m_builder.state(parameter), m_builder.gradient(parameter)});
@@ -117,11 +131,14 @@ class UpdateWriter {
     const bool decayed = !matched(m_spec.decayExclude);
     if (!decayed) m_made.undecayed.push_back(parameter.name);
     const double decay = decayed ? m_made.baseDecay : 0;
+    const bool own = m_made.owners[m_made.parameters.size()] == m_options.rank;
     const TensorId gradient = m_builder.gradient(parameter);
     m_gradients.push_back(gradient);
     m_made.parameters.push_back(parameter.name);
     const bool byProducts = m_choice && m_choice->takes(parameter);
-    m_made.scaled.push_back(!byProducts && !matched(m_unscaled));
+    m_made.scaled.push_back(own && !byProducts && !matched(m_unscaled));
+    m_made.slotsOf.push_back(slotsOf(byProducts));
+    if (!own) return;
     const TensorId weight = m_builder.parameter(parameter);
     if (byProducts) {
       m_multiplied.push_back({parameter, weight, gradient, decay, m_gradients.size() - 1});

@@ -25,12 +25,14 @@ struct UpdateProgram {
   // Names in the store of what is kept for a parameter: "momentum", or "momentum@1" for the second update. A rule with
   // products keeps other ones for what it steps by them.
   std::vector<std::string> slots;
-  std::vector<std::string> copies;     // those of the slots that begin as the weight
-  std::vector<std::string> undecayed;  // parameters without weight decay
-  std::vector<bool> scaled;            // by parameter: whether trust ratios reach it
-  double baseRate = 0, baseDecay = 0;  // as the project has them
-  bool measures = false;               // has trust ratios
-  bool weighsSteps = false;            // Optimizer::weighsSteps()
+  std::vector<std::vector<std::string>> slotsOf;  // by parameter
+  std::vector<int> owners;                        // by parameter: the rank that steps it and has its slots
+  std::vector<std::string> copies;                // those of the slots that begin as the weight
+  std::vector<std::string> undecayed;             // parameters without weight decay
+  std::vector<bool> scaled;                       // by parameter: whether trust ratios reach it
+  double baseRate = 0, baseDecay = 0;             // as the project has them
+  bool measures = false;                          // has trust ratios
+  bool weighsSteps = false;                       // Optimizer::weighsSteps()
   std::optional<EvaluatedFrom> evaluated;
 };
 
@@ -38,6 +40,7 @@ struct UpdateProgramOptions {
   std::int64_t stepsPerEpoch = 1;  // for rules that follow epochs
   double averageDecay = 0;         // of the average of the weights, a slot kAverageSlot; 0 keeps none
   std::optional<double> clipNorm;  // that the step is going to be given
+  int rank = 0, ranks = 1;         // that share the rule's slots: a rank steps what it owns alone
 };
 
 // Takes the parameters for which `trained` computes gradients; the states whose averages it computes take these where

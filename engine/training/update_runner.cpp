@@ -66,16 +66,30 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
                "network '{}' has no loss: add one, such as SoftmaxCrossEntropy, so that it can be trained",
                parts.network.name);
   // Its slots stand first: what is free beside them is a batch's.
-  m_update = std::make_unique<ParameterUpdate>(
-      parts.spec, parts.index, whole, parts.store, parts.backend,
-      ParameterUpdate::Options{.stepsPerEpoch = parts.stepsPerEpoch,
-                               .averageDecay = parts.settings.averageDecay,
-                               .clipNorm = parts.settings.clipNorm,
-                               .threads = parts.settings.deterministic ? parts.compile.threads : 0,
-                               .trace = parts.compile.trace});
+  makeUpdate(whole);
   makeMethods();
   m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
-  m_late = executable().resultsKept() > 1 && !m_scale.active() && m_methods.empty() && !m_update->weighsSteps();
+  m_late = executable().resultsKept() > 1 && !m_scale.active() && m_methods.empty() && !m_update->weighsSteps() &&
+           !m_sharded;
+}
+
+void UpdateRunner::makeUpdate(const Program& whole) {
+  Communicator& communicator = m_parts.parallel.communicator;
+  const bool shared = m_parts.settings.shardOptimizer && communicator.size() > 1;
+  m_update = std::make_unique<ParameterUpdate>(
+      m_parts.spec, m_parts.index, whole, m_parts.store, m_parts.backend,
+      ParameterUpdate::Options{.stepsPerEpoch = m_parts.stepsPerEpoch,
+                               .averageDecay = m_parts.settings.averageDecay,
+                               .clipNorm = m_parts.settings.clipNorm,
+                               .rank = shared ? communicator.rank() : 0,
+                               .ranks = shared ? communicator.size() : 1,
+                               .threads = m_parts.settings.deterministic ? m_parts.compile.threads : 0,
+                               .trace = m_parts.compile.trace});
+  if (!shared) return;
+  std::vector<ShardedSlots::Tensor> tensors;
+  for (std::size_t i = 0; i < m_update->parameters().size(); ++i)
+    tensors.push_back({m_update->parameters()[i], m_update->owners()[i], m_update->slotsOf()[i]});
+  m_sharded = std::make_unique<ShardedSlots>(communicator, m_parts.store, std::move(tensors));
 }
 
 void UpdateRunner::makeMethods() {
@@ -276,6 +290,7 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
   if (m_scale.active()) outcome.lossScale = m_scale.value();
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
   outcome.made = applied.notFinite.empty();
+  if (m_sharded && outcome.made) m_sharded->shareWeights();
   if (outcome.made)
     m_scale.grow();
   else if (m_scale.shrink())

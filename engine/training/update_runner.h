@@ -16,6 +16,7 @@
 #include "engine/training/parameter_update.h"
 #include "engine/training/position.h"
 #include "engine/training/settings.h"
+#include "engine/training/sharded_slots.h"
 #include "engine/training/step_exchange.h"
 
 namespace loom {
@@ -81,6 +82,8 @@ class UpdateRunner {
   bool mayEvaluateOthers() const;  // at some moment
   // Slots that begin as their weights.
   std::vector<std::string> copies() const;
+  // What ranks share of the rule's slots; null: each has all.
+  ShardedSlots* sharded() const { return m_sharded.get(); }
   // What it exchanges behind a step is done; by all ranks before they end.
   void settleExchange() {
     if (m_exchange) m_exchange->settle();
@@ -107,6 +110,7 @@ class UpdateRunner {
   void computeAll(Begun& begun);
   void computeAgain(Begun& begun);
   void makeMethods();
+  void makeUpdate(const Program& whole);
   // By all ranks together: the first symptom in their order, with the place where it can be told. `shard`: of the
   // batch that is to be looked into.
   std::string diagnose(const Begun& begun, const std::string& symptom, std::size_t shard);
@@ -114,6 +118,7 @@ class UpdateRunner {
   UpdateParts m_parts;
   mutable CompileRequest m_request;
   std::unique_ptr<ParameterUpdate> m_update;
+  std::unique_ptr<ShardedSlots> m_sharded;
   std::vector<Feed::Binding> m_bindings;
   std::vector<std::vector<std::string>> m_buckets;
   std::vector<MetricPlace> m_metrics;

@@ -60,6 +60,12 @@ bool MethodCompany::has(const char* key, std::string_view value) const {
   return found != settings.end() && found->is_string() && found->get<std::string>() == value;
 }
 
+bool MethodCompany::isOn(const char* key) const {
+  if (!settings.is_object()) return false;
+  const auto found = settings.find(key);
+  return found != settings.end() && found->is_boolean() && found->get<bool>();
+}
+
 std::vector<MethodChoice> methodsIn(const Json& settings) {
   std::vector<MethodChoice> chosen;
   for (const MethodPlace place : kPlaces) {
@@ -91,6 +97,11 @@ std::optional<MethodRefusal> refusedMethods(const MethodCompany& company) {
                              " has weights to evaluate of its own, so an average beside them would be evaluated by "
                              "nobody; set evaluated_weights to last",
                          "evaluated_weights", "last"};
+  if (company.isOn("shard_optimizer") && (company.has("evaluated_weights", "average") || !company.evaluates.empty()))
+    return MethodRefusal{
+        "optimizer state that ranks share has no weights to evaluate on each of them; set "
+        "shard_optimizer to false, or evaluate the last weights by a rule without an average",
+        "shard_optimizer", false};
   for (const MethodChoice& choice : methodsIn(company.settings))
     if (choice.row->refuse)
       if (auto refusal = choice.row->refuse(company)) return refusal;

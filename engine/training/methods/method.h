@@ -76,6 +76,7 @@ struct MethodRefusal {
 struct MethodCompany {
   const Json& settings;  // of `training`
   bool has(const char* key, std::string_view value) const;
+  bool isOn(const char* key) const;
   std::vector<std::string> evaluates;  // ids of chosen rules that have weights to evaluate of their own
 };
 

@@ -41,6 +41,26 @@ TEST(ExchangePlan, CountsEveryBucketByTheRowsFormula) {
   EXPECT_FALSE(plan.seconds);
 }
 
+// SAM exchanges twice; shared state sends the weights around, in parts as large as the largest tensor.
+TEST(ExchangePlan, CountsWhatMethodsAndSharedStateSend) {
+  const auto plan = [](Json more) {
+    more["reduction"] = "ring";
+    return planExchange(exchanging(std::move(more)), {.ranks = 4, .links = Links{}})[0];
+  };
+  const ExchangePlan plain = plan(Json::object()), sam = plan({{"perturbation", "sam"}}),
+                     shared = plan({{"shard_optimizer", true}});
+  EXPECT_EQ(sam.times, 2);
+  EXPECT_EQ(sam.cost.bytes, 2 * plain.cost.bytes);
+  EXPECT_NEAR(*sam.seconds, 2 * *plain.seconds, 1e-12);
+  EXPECT_EQ(plan({{"gradients", "delayed"}}).cost.bytes, plain.cost.bytes);
+  EXPECT_EQ(shared.buckets.back().label, "stepped weights");
+  EXPECT_EQ(shared.cost.bytes, plain.cost.bytes + 3 * 48000 * 4);
+  EXPECT_EQ(shared.cost.steps, plain.cost.steps + 3);
+  EXPECT_NEAR(shared.stateShare, 48000.0 / 61706, 1e-9);
+  EXPECT_GT(*shared.seconds, *plain.seconds);
+  EXPECT_THAT(toText({shared}), HasSubstr("a rank keeps 78 % at most"));
+}
+
 TEST(ExchangePlan, ADeterministicRunSendsOneMessage) {
   const std::vector<ExchangePlan> plans =
       planExchange(exchanging({{"deterministic", true}, {"fusion", 0}}), {.ranks = 4});

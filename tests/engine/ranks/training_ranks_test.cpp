@@ -285,6 +285,64 @@ TEST(Methods, GoOnWithAnotherNumberOfRanks) {
   }
 }
 
+// ZeRO 1: what a rule keeps stands on one rank each, and nothing else changes.
+TEST(SharedOptimizerState, HasTheBitsOfOneThatIsNotShared) {
+  const Shared shared("shared-state");
+  for (const char* rule : {"Adam", "LARS", "LAMB", "Muon"}) {
+    const Json project = projectOf(kNets[1], {{"deterministic", true},
+                                              {"shard_optimizer", true},
+                                              {"clip_norm", 0.3},
+                                              {"afterwards", "lookahead"},
+                                              {"optimizer", {{"name", rule}, {"weight_decay", 0.01}}}});
+    WatchedBackend backend;
+    std::int64_t kept = 0, all = 0;
+    backend.ran = [&](ParameterStore& store) {
+      kept = all = 0;
+      for (const auto& entry : store.entries()) {
+        for (const auto& [slot, tensor] : entry->slots)
+          if (slot == "m" || slot == "v") kept += tensor.elements();
+        if (!entry->parameter.isState) all += 2 * entry->value.elements();
+      }
+    };
+    const Workshop::Run run = runOnAll(shared, project, std::string(rule) + "-together", false, &backend);
+    if (rule == std::string("Adam")) {
+      EXPECT_LE(kept, size() == 1 ? all : all / std::min(size(), 2) + 60) << "of " << all;
+    }
+    if (rank() != 0) continue;
+    const Outcome together = outcomeOf(run), one = alone(shared, project, rule);
+    EXPECT_EQ(together.tensors, one.tensors) << rule << ": other ranks' state among them";
+    EXPECT_EQ(together.losses, one.losses) << rule;
+    EXPECT_EQ(together.validation, one.validation) << rule;
+  }
+}
+
+// By all, by all but one, by one and by all again.
+TEST(SharedOptimizerState, GoesOnWithAnyNumberOfRanks) {
+  const Shared shared("shared-resume");
+  const Json whole =
+      projectOf(kNets[1], {{"deterministic", true}, {"shard_optimizer", true}, {"optimizer", {{"name", "Adam"}}}});
+  const auto until = [&](int steps) {
+    Json part = whole;
+    part["training"]["max_steps"] = steps;
+    return part;
+  };
+  onAll(shared, until(1), "run");
+  if (size() > 1) {
+    const bool in = rank() + 1 < size();
+    const auto fewer = world().split(in ? 0 : 1, rank());
+    if (in) workshopOf(shared).train(until(3), "run", {.resume = true, .changed = true, .communicator = fewer.get()});
+    broadcastText(world(), "three");
+  }
+  if (rank() == 0) workshopOf(shared).train(until(4), "run", {.resume = true, .changed = true});
+  broadcastText(world(), "four");
+  const Workshop::Run run = runOnAll(shared, whole, "run", true);
+  if (rank() != 0) return;
+  const Outcome never = alone(shared, whole, "never");
+  EXPECT_EQ(outcomeOf(run).tensors, never.tensors);
+  EXPECT_EQ(outcomeOf(run).losses, never.losses);
+  EXPECT_TRUE(run.of("warning").empty());
+}
+
 // Rounded to bf16, too: what a shard computes does not depend on who computes it.
 TEST(Precision, DeterministicRunsInBf16HaveTheSameBits) {
   for (const Net& net : {kNets[0], kNets[1]}) {

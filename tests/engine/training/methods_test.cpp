@@ -392,7 +392,22 @@ TEST(Methods, ImpossibleOnesAreRefusedBeforeTheRunWithTheRemedy) {
   }
   refused({{"evaluated_weights", "average"}, {"optimizer", {{"name", "ScheduleFreeAdamW"}}}},
           "set evaluated_weights to last", "evaluated_weights");
+  refused({{"shard_optimizer", true}, {"evaluated_weights", "average"}}, "set shard_optimizer to false",
+          "shard_optimizer");
   EXPECT_FALSE(refusedMethods(readProject(with({{"perturbation", "sam"}, {"afterwards", "swa"}}).dump(), "x").project));
+}
+
+TEST(Methods, AScheduleBesideAnAverageOfTheRulesOwnIsAdvisedAgainst) {
+  const auto advised = [](const char* rule, const char* schedule) {
+    const ReadProject read =
+        readProject(with({{"optimizer", {{"name", rule}}}, {"schedule", {{"name", schedule}}}}).dump(), "test.loom");
+    int found = 0;
+    for (const Problem& problem : checkProject(read.project)) found += problem.field == "training.schedule";
+    return found;
+  };
+  EXPECT_EQ(advised("ScheduleFreeSGD", "Cosine"), 1);
+  EXPECT_EQ(advised("ScheduleFreeSGD", "Constant"), 0);
+  EXPECT_EQ(advised("SGD", "Cosine"), 0);
 }
 
 TEST(Methods, FieldsStandWhereTheirMethodIsChosen) {
