@@ -135,6 +135,7 @@ void ChangesCard::setProposal(const QString& title, const QString& source, const
                       row, 2);
     m_grid->addWidget(cell(QString::fromStdString(change.reason), false, "hint"), row, 3);
   }
+  if (!any) m_grid->addWidget(cell(tr("Nothing would change: all is set so already."), false, "field"), ++row, 0, 1, 4);
   for (const QString& note : notes) m_grid->addWidget(cell(note, false, "hint"), ++row, 0, 1, 4);
   m_take->setEnabled(any);
 }

@@ -10,6 +10,7 @@
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/small_plot.h"
 #include "app/workspace.h"
+#include "launcher/hosts/host_store.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/segmented_control.h"
 
@@ -186,18 +187,25 @@ class CockpitTest : public QObject {
   }
 
   void whatIsChosenForAPersonIsSeenFirst() {
+    Workspace& workspace = m_open->workspace();
+    Host host;
+    host.name = host.address = "four";
+    host.ranks = 4;
+    workspace.chooseHost(workspace.hosts().add(host), 1);
     const std::string before = writeProject(m_open->project());
     press("choose-for-me");
     QTRY_VERIFY_WITH_TIMEOUT(button("changes-take").isEnabled(), kPatience);
+    QVERIFY(cardSays("Chosen for four"));
     QVERIFY(cardSays("Ranks"));
     QVERIFY(cardSays("steps an epoch"));
     QCOMPARE(writeProject(m_open->project()), before);
-    const int ranks = m_open->workspace().ranks();
+    QCOMPARE(workspace.ranks(), 1);
     press("changes-take");
     QVERIFY(writeProject(m_open->project()) != before);
+    QVERIFY(workspace.ranks() > 1);
     m_open->undo();
     QCOMPARE(writeProject(m_open->project()), before);
-    QCOMPARE(m_open->workspace().ranks(), ranks);
+    QCOMPARE(workspace.ranks(), 1);
   }
 
   void itIsPredictedHowARunScales() {
