@@ -297,6 +297,7 @@ void MainWindow::openRunFolder(const QString& folder) {
     const QString id = m_workspace.launcher().openFolder(folder, project);
     m_workspace.setCurrentRun(id);
     showPage(m_workspace.document() ? "runs" : "start");
+    if (m_workspace.document()) page("runs")->show({.page = "runs", .run = id});
     if (!m_workspace.document())
       if (const RunRecord* run = m_workspace.store().find(id); run && QFileInfo::exists(run->project))
         openProject(run->project);

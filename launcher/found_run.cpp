@@ -25,6 +25,7 @@ FoundRun foundRun(const RunStore& store, const QString& folder, const QString& p
     run.name = mark->name;
     run.tags = mark->tags;
     run.note = mark->note;
+    run.archived = mark->archived;
   }
   readRunFile(path, run);
   if (!project.isEmpty()) run.project = project;

@@ -95,8 +95,9 @@ Json toJson(const RunRecord& run, const QString& host, const Models& models) {
 }  // namespace
 
 int runsVerb(const QStringList& given, const DoorOptions& options) {
-  Words words(
-      QStringLiteral("Lists runs, newest last: name, state, best, step, host, id, and below each where its model is."));
+  Words words(QStringLiteral(
+      "Lists runs, newest last: name, state, best, step, host, id, and below each where its model is. Those that "
+      "were archived or deleted are left out unless the filter asks for state == archived or deleted."));
   words.parser.addOptions(
       {{"filter", "Words, or comparisons joined by and: optimizer == LARS and epochs > 100 and best >= 0.9.", "TEXT"},
        {"project", "Of this project alone, a .loom file.", "FILE"},
@@ -117,7 +118,9 @@ int runsVerb(const QStringList& given, const DoorOptions& options) {
   QList<RunRecord> runs = store.runs(project);
   const RunFilter filter(words.value("filter"), runs);
   if (filter.wantsDeleted()) runs = store.runs(project, RunStore::Deleted::include);
-  runs.removeIf([&](const RunRecord& run) { return !filter.holds(run); });
+  runs.removeIf([&](const RunRecord& run) {
+    return !filter.holds(run) || (run.archived && run.deleted == 0 && !filter.wantsArchived());
+  });
   if (words.has("json")) {
     Json list = Json::array();
     for (const RunRecord& run : std::as_const(runs)) list.push_back(toJson(run, hostOf(store, run, hosts), models));

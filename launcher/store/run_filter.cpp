@@ -19,7 +19,7 @@
 namespace loom {
 namespace {
 
-const QString kDeleted = QStringLiteral("deleted");
+const QString kDeleted = QStringLiteral("deleted"), kArchived = QStringLiteral("archived");
 
 QString numberText(double value) {
   return QString::number(value, 'g', 17);
@@ -32,7 +32,10 @@ struct RecordField {
 };
 constexpr RecordField kFields[] = {
     {"name", [](const RunRecord& run) { return run.name; }},
-    {"state", [](const RunRecord& run) { return run.deleted > 0 ? kDeleted : QString::fromLatin1(toKey(run.state)); }},
+    {"state",
+     [](const RunRecord& run) {
+       return run.deleted > 0 ? kDeleted : run.archived ? kArchived : QString::fromLatin1(toKey(run.state));
+     }},
     {"best", [](const RunRecord& run) { return numberText(run.best); }},
     {"last", [](const RunRecord& run) { return numberText(run.last); }},
     {"loss", [](const RunRecord& run) { return numberText(run.loss); }},
@@ -117,7 +120,7 @@ void checkName(const QString& given, const QStringList& ofRuns) {
 }
 
 void checkState(const QString& value) {
-  std::vector<std::string> known{kDeleted.toStdString()};
+  std::vector<std::string> known{kDeleted.toStdString(), kArchived.toStdString()};
   for (int i = 0; i <= static_cast<int>(RunState::failed); ++i) known.emplace_back(toKey(static_cast<RunState>(i)));
   const std::string given = value.toLower().toStdString();
   if (std::find(known.begin(), known.end(), given) == known.end())
@@ -226,12 +229,20 @@ QStringList RunFilter::settingsOf(const QList<RunRecord>& runs) {
   return {names.begin(), names.end()};
 }
 
-bool RunFilter::wantsDeleted() const {
+bool RunFilter::asksForState(const QString& state) const {
   const std::function<bool(const FilterTerm&)> asks = [&](const FilterTerm& term) {
-    return (term.key == "state" && term.value.compare(kDeleted, Qt::CaseInsensitive) == 0) ||
+    return (term.key == "state" && term.value.compare(state, Qt::CaseInsensitive) == 0) ||
            std::any_of(term.parts.begin(), term.parts.end(), asks);
   };
   return asks(m_term);
+}
+
+bool RunFilter::wantsDeleted() const {
+  return asksForState(kDeleted);
+}
+
+bool RunFilter::wantsArchived() const {
+  return asksForState(kArchived);
 }
 
 bool RunFilter::holds(const RunRecord& run) const {

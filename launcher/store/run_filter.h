@@ -38,13 +38,16 @@ class RunFilter {
 
   bool holds(const RunRecord& run) const;
   bool isEmpty() const { return m_term.kind == FilterTerm::Kind::nothing; }
-  bool wantsDeleted() const;  // it asks for `state == deleted`: such runs are to be offered to it
+  // It asks for `state == deleted`, `state == archived`: such runs are to be offered to it.
+  bool wantsDeleted() const;
+  bool wantsArchived() const;
   // The words at its end that stand by themselves, which may be the beginning of a comparison; and what is left of it
   // without them.
   const QString& lastWord() const { return m_lastWord; }
   RunFilter withoutLastWord() const { return asFarAsTyped(m_beforeLastWord, m_settings); }
 
  private:
+  bool asksForState(const QString& state) const;
   FilterTerm m_term;
   QString m_lastWord, m_beforeLastWord;
   QStringList m_settings;

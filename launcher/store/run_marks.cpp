@@ -45,6 +45,8 @@ RunMarks::RunMarks(QString file) : m_file(std::move(file)) {
         if (each.is_string()) into.tags << QString::fromStdString(each.get<std::string>());
     if (const auto colour = mark.find("colour"); colour != mark.end() && colour->is_number_integer())
       into.colour = colour->get<int>();
+    if (const auto archived = mark.find("archived"); archived != mark.end() && archived->is_boolean())
+      into.archived = archived->get<bool>();
   }
 }
 
@@ -60,6 +62,7 @@ bool RunMarks::note(const QString& folder, const RunMark& mark) {
                {"name", mark.name.toStdString()}, {"note", mark.note.toStdString()},
                {"tags", Json::array()},           {"colour", mark.colour}};
   for (const QString& each : mark.tags) line["tags"].push_back(each.toStdString());
+  if (mark.archived) line["archived"] = true;
   if (mark.host) line["host"] = mark.host->toStdString();
   m_unsaved += QByteArray::fromStdString(line.dump(-1, ' ', false, Json::error_handler_t::replace)) + '\n';
   m_marks.insert(folder, mark);

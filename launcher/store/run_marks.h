@@ -18,6 +18,7 @@ struct RunMark {
   std::optional<QString> host;  // its id, empty = this machine; nothing = nobody said
   QStringList tags;
   int colour = 0;
+  bool archived = false;
   bool operator==(const RunMark&) const = default;
 };
 

@@ -31,6 +31,7 @@ struct RunRecord {
   Json settings = Json::object();              // resolved, flat: "optimizer.learning_rate" -> 0.1
   double created = 0, started = 0, ended = 0;  // seconds since 1970; 0 = not yet
   double deleted = 0;                          // when the row was taken away; 0 = it is there
+  bool archived = false;                       // put away by a person: listed only where it is asked for
   QString host, device;
   std::int64_t attempt = 0;
   std::int64_t stepsTotal = 0, stepsPerEpoch = 0, samples = 0, batch = 0, parameters = 0;

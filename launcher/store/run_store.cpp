@@ -179,7 +179,8 @@ bool RunStore::noteMark(const RunRecord& run) {
                                    .note = run.note,
                                    .host = known ? known->host : std::nullopt,
                                    .tags = run.tags,
-                                   .colour = run.colour});
+                                   .colour = run.colour,
+                                   .archived = run.archived});
 }
 
 void RunStore::setHost(const QString& id, const QString& host) {
@@ -311,6 +312,20 @@ void RunStore::restore(const QString& id) {
   if (const RunRecord* const run = find(id)) noteFolder(*run);
   flush();
   Q_EMIT runAdded(id);
+}
+
+void RunStore::setArchived(const QStringList& ids, bool archived) {
+  QStringList changed;
+  for (const QString& id : ids) {
+    Entry* const found = entry(id);
+    if (!found || found->record.archived == archived) continue;
+    found->record.archived = archived;
+    noteMark(found->record);
+    markDirty(*found);
+    changed << id;
+  }
+  saveNotes();
+  for (const QString& id : std::as_const(changed)) Q_EMIT runChanged(id);
 }
 
 std::int64_t RunStore::logOffset(const QString& id) const {

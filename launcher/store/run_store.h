@@ -68,7 +68,8 @@ class RunStore : public QObject {
 
   void change(const QString& id, const std::function<void(RunRecord&)>& change);
   void setState(const QString& id, RunState state, const QString& message = {});
-  void remove(const QString& id);  // the row goes, the folder stays
+  void remove(const QString& id);                           // the row goes, the folder stays
+  void setArchived(const QStringList& ids, bool archived);  // thousands at once
   void restore(const QString& id);
   void flush();                   // what is not yet in the database; happens by itself within a second
   void flush(const QString& id);  // of this run alone

@@ -17,6 +17,7 @@ namespace {
 constexpr const char* kMigrations[] = {
     "CREATE INDEX events_in_order ON events (run, seq)",  // 1 to 2: the newest events of a run without reading all
     "ALTER TABLE runs ADD COLUMN log_mark TEXT",          // 2 to 3: what stood before log_offset
+    "ALTER TABLE runs ADD COLUMN archived INTEGER",       // 3 to 4
 };
 constexpr qint64 kSaveMs = 12;   // of the window's thread at once
 constexpr int kNextSaveMs = 60;  // until the next some, where more is to be saved
@@ -46,7 +47,7 @@ constexpr const char* kColumns =
     "device, "
     "attempt, steps_total, steps_per_epoch, samples, batch, parameters, epochs, step, epoch, loss, last_time, "
     "duration, metric, "
-    "of_validation, best, best_epoch, last, best_step, log_offset, log_mark";
+    "of_validation, best, best_epoch, last, best_step, log_offset, log_mark, archived";
 
 Json readSettings(const QString& text) {
   Json settings = Json::parse(text.toStdString(), nullptr, false);
@@ -107,6 +108,7 @@ void RunStore::loadRuns() {
     run.bestStep = integer();
     entry->offset = integer();
     entry->mark = text().toStdString();
+    run.archived = integer() != 0;
     noteMark(run);
     noteFolder(run);
     m_byId.insert(run.id, entry.get());
@@ -121,7 +123,7 @@ void RunStore::saveRecord(Entry& entry) {
   const RunRecord& run = entry.record;
   const std::string marks = [] {
     std::string text = "?1";
-    for (int i = 2; i <= 36; ++i) text += ",?" + std::to_string(i);
+    for (int i = 2; i <= 37; ++i) text += ",?" + std::to_string(i);
     return text;
   }();
   // An insert that meets the id or the folder of another window's row takes that row over.
@@ -134,7 +136,7 @@ void RunStore::saveRecord(Entry& entry) {
               run.created, run.started, run.ended, run.deleted, run.host, run.device, run.attempt, run.stepsTotal,
               run.stepsPerEpoch, run.samples, run.batch, run.parameters, run.epochs, run.step, run.epoch, run.loss,
               run.lastTime, run.duration, run.metric, run.metricOfValidation ? 1 : 0, run.best, run.bestEpoch, run.last,
-              run.bestStep, entry.offset, QString::fromStdString(entry.mark));
+              run.bestStep, entry.offset, QString::fromStdString(entry.mark), run.archived ? 1 : 0);
   insert.run();
   if (!entry.row) entry.row = m_database->lastId();
 }

@@ -54,6 +54,12 @@ TEST(RunFilter, WordsAndComparisons) {
   EXPECT_EQ(found("state != failed"), QStringList({"lars-1", "sgd-1"}));
   EXPECT_EQ(found("name == \"sgd-1\""), QStringList({"sgd-1"}));
   EXPECT_TRUE(RunFilter("state == deleted", runs()).wantsDeleted());
+  EXPECT_FALSE(RunFilter("state == deleted", runs()).wantsArchived());
+  EXPECT_TRUE(RunFilter("name ~ a or state == archived", runs()).wantsArchived());
+  RunRecord away = runs().front();
+  away.archived = true;
+  EXPECT_TRUE(RunFilter("state == archived", runs()).holds(away));
+  EXPECT_FALSE(RunFilter("state == finished", runs()).holds(away));
 }
 
 TEST(RunFilter, OneOfSeveral) {

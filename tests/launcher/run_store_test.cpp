@@ -440,7 +440,7 @@ TEST_F(RunStoreTest, anEarlierListIsBroughtUpToDate) {
   Statement version(database, "PRAGMA user_version"),
       index(database, "SELECT count(*) FROM sqlite_master WHERE name = 'events_in_order'");
   ASSERT_TRUE(version.step() && index.step());
-  EXPECT_EQ(version.integer(0), 3);
+  EXPECT_EQ(version.integer(0), 4);
   EXPECT_EQ(index.integer(0), 1);
 }
 

@@ -98,47 +98,50 @@ void LineChart::takeFrom(const LineChart& other) {
   m_showAll = other.m_showAll;
 }
 
-LineChart::CsvSource LineChart::csvSource() const {
-  CsvSource csv;
-  csv.unit = m_axis->unit();
-  for (const PanelLine& line : m_lines)
-    if (line.line.visible && line.line.source)
-      csv.lines.emplace_back(quoted(line.line.name), line.line.source->reader(csv.unit));
-  return csv;
+QByteArray LineChart::csvHead(XUnit unit) {
+  static const char* const kUnits[] = {"step", "epoch", "samples", "time", "seconds"};
+  return QByteArray("line,") + kUnits[static_cast<int>(unit)] + ",value\n";
 }
 
 // Line by line of the panel: the text of one curve is in memory at a time.
-bool LineChart::CsvSource::write(QIODevice& out) const {
-  static const char* const kUnits[] = {"step", "epoch", "samples", "time", "seconds"};
-  if (out.write(QByteArray("line,") + kUnits[static_cast<int>(unit)] + ",value\n") < 0) return false;
-  for (const auto& [name, read] : lines) {
-    QString text;
-    for (const ChartColumn& column : read().columns)
-      text += name + ',' + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
-    if (out.write(text.toUtf8()) < 0) return false;
-  }
-  return true;
+std::function<bool(QIODevice&)> LineChart::csvWriter(const QString& chart) const {
+  std::vector<std::pair<QString, std::function<ChartColumns()>>> lines;  // what rows begin with, all points
+  const QString first = chart.isEmpty() ? QString() : quoted(chart) + ',';
+  for (const PanelLine& line : m_lines)
+    if (line.line.visible && line.line.source)
+      lines.emplace_back(first + quoted(line.line.name) + ',', line.line.source->reader(m_axis->unit()));
+  return [lines = std::move(lines)](QIODevice& out) {
+    for (const auto& [begin, read] : lines) {
+      QString text;
+      for (const ChartColumn& column : read().columns)
+        text += begin + shortestNumber(column.x) + ',' + shortestNumber(column.last) + '\n';
+      if (out.write(text.toUtf8()) < 0) return false;
+    }
+    return true;
+  };
 }
 
 QString LineChart::toCsv() const {
   QBuffer out;
   out.open(QIODevice::WriteOnly);
-  csvSource().write(out);
+  out.write(csvHead(m_axis->unit()));
+  csvWriter()(out);
   return QString::fromUtf8(out.data());
 }
 
 // A million points take their time: read and written beside the window's thread.
 void LineChart::writeCsv(const QString& file) {
-  Background<LineChart>(this).start([file, csv = csvSource()](const Background<LineChart>& here) {
-    bool written = false;
-    try {
-      QSaveFile out(file);
-      written = out.open(QIODevice::WriteOnly) && csv.write(out) && out.commit();
-    } catch (const std::exception&) {
-      // Not written: that is told.
-    }
-    here.post([file, written](LineChart& chart) { Q_EMIT chart.exported(file, written); });
-  });
+  Background<LineChart>(this).start(
+      [file, write = csvWriter(), head = csvHead(m_axis->unit())](const Background<LineChart>& here) {
+        bool written = false;
+        try {
+          QSaveFile out(file);
+          written = out.open(QIODevice::WriteOnly) && out.write(head) > 0 && write(out) && out.commit();
+        } catch (const std::exception&) {
+          // Not written: that is told.
+        }
+        here.post([file, written](LineChart& chart) { Q_EMIT chart.exported(file, written); });
+      });
 }
 
 QString LineChart::cursorValues() const {

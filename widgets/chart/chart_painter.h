@@ -46,6 +46,7 @@ class ChartPainter {
   void paintFlags(QPainter& painter, const QRectF& plot);
   void paintBest(QPainter& painter, const QRectF& plot);
   void paintEnds(QPainter& painter, const QRectF& area, const QRectF& plot);
+  void paintCursorValues(QPainter& painter, const QRectF& area);
   void paintOutside(QPainter& painter, const QRectF& plot);
   void paintEmpty(QPainter& painter, const QRectF& plot);
   // Mixed with the ground and opaque: where translucent strokes meet, the joint would be darker.

@@ -99,6 +99,7 @@ void ChartPainter::paintOutside(QPainter& painter, const QRectF& plot) {
 
 void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF& plot) {
   paintOutside(painter, plot);
+  m_chart.m_endValues.clear();
   if (m_chart.m_ends == LineEnds::none) return;
   const Theme& theme = Theme::of();
   const bool two = m_chart.m_ends == LineEnds::twoLines;
@@ -182,6 +183,7 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
                        QFontMetricsF(names).elidedText(line.line.name, Qt::ElideMiddle, room));
       painter.setFont(values);
       painter.drawText(QRectF(right - wide - 1, y - 9, wide + 1, 18), Qt::AlignVCenter | Qt::AlignRight, value);
+      m_chart.m_endValues.push_back({QRectF(right - wide - 1, y - 9, wide + 1, 18), line.line.id, bold});
     } else if (!sign) {
       painter.setFont(Theme::withWeight(theme.numberFont(FontRole::label), 500));
       painter.setPen(m_palette[Colour::text]);
@@ -196,6 +198,28 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       painter.drawText(QRectF(textLeft, y, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft, value);
     }
   }
+}
+
+// In the place of the values at the line ends, or at the right of the title of a panel that has none.
+void ChartPainter::paintCursorValues(QPainter& painter, const QRectF& area) {
+  const Theme& theme = Theme::of();
+  const auto write = [&](QRectF place, const QString& text, bool bold) {
+    const QFont font = Theme::withWeight(theme.numberFont(FontRole::axis), bold ? 600 : 500);
+    const double width = QFontMetricsF(font).horizontalAdvance(text) + 1;
+    // A longer one lies over the end of the name.
+    if (width > place.width()) place.setLeft(place.right() - width);
+    painter.fillRect(place, m_palette[Colour::surface]);
+    painter.setFont(font);
+    painter.setPen(m_palette[Colour::text]);
+    painter.drawText(place, Qt::AlignVCenter | Qt::AlignRight, text);
+  };
+  for (const LineChart::EndValue& each : m_chart.m_endValues)
+    for (const PanelLine& line : m_chart.m_lines)
+      if (line.line.id == each.line) write(each.place, m_chart.legendValue(line), each.bold);
+  const QString words = m_chart.cursorWords();
+  if (words.isEmpty()) return;
+  const double right = area.right() - (m_chart.m_menuButton ? 28 : 2);
+  write(QRectF(right, area.top(), 0, 20), words, false);
 }
 
 void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
@@ -226,6 +250,7 @@ void ChartPainter::paintCursor(QPainter& painter, const QRectF& area) {
     const double radius = m_chart.m_lines.size() > kMostEnds ? 3 : 4;
     painter.drawEllipse(dot, radius, radius);
   }
+  paintCursorValues(painter, area);
   if (!m_chart.m_xNumbers) return;
   const QFont font = Theme::withWeight(theme.numberFont(FontRole::axis), 500);
   const QString text = m_chart.m_axis->label(*cursor);

@@ -1,6 +1,6 @@
 #include "widgets/chart/chart_stack.h"
 
-#include <QBoxLayout>
+#include <QGridLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -21,12 +21,13 @@ constexpr int kLabelStep = 10;
 
 ChartStack::ChartStack(Qt::Orientation direction, QWidget* parent)
     : QWidget(parent),
-      m_layout(new QBoxLayout(direction == Qt::Vertical ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight, this)),
+      m_layout(new QGridLayout(this)),
       m_tooltip(new ChartTooltip(this)),
       m_follow(new Button(QStringLiteral("follow"), tr("Follow"), ButtonKind::tinted, this)),
       m_direction(direction) {
   m_layout->setContentsMargins(0, 0, 0, 0);
-  m_layout->setSpacing(direction == Qt::Vertical ? 0 : 24);
+  m_layout->setHorizontalSpacing(direction == Qt::Vertical ? 0 : 24);
+  m_layout->setVerticalSpacing(direction == Qt::Vertical ? 0 : 8);
   m_follow->hide();
   m_follow->setAccessibleName(tr("Follow the live edge"));
   connect(m_follow, &QPushButton::clicked, &m_axis, &XAxisModel::follow);
@@ -50,8 +51,16 @@ LineChart* ChartStack::addPanel(const QString& title, const QString& subtitle, i
   margins.left = m_left;
   margins.right = m_right;
   panel->setMargins(margins);
-  m_layout->addWidget(panel, stretch);
   m_panels.push_back(panel);
+  m_stretch[panel] = stretch;
+  const int place = static_cast<int>(m_panels.size()) - 1;
+  if (m_direction == Qt::Vertical) {
+    m_layout->addWidget(panel, place, 0);
+    m_layout->setRowStretch(place, stretch);
+  } else {
+    m_layout->addWidget(panel, 0, place);
+    m_layout->setColumnStretch(place, stretch);
+  }
   connect(panel, &LineChart::lineClicked, this, &ChartStack::lineClicked);
   connect(panel, &LineChart::lineHovered, this, &ChartStack::lineHovered);
   connect(panel, &LineChart::smoothingRequested, this, &ChartStack::smoothingRequested);
@@ -62,6 +71,33 @@ LineChart* ChartStack::addPanel(const QString& title, const QString& subtitle, i
   connect(panel, &LineChart::exported, this, &ChartStack::exported);
   m_tooltip->raise();
   return panel;
+}
+
+void ChartStack::removePanel(LineChart* panel) {
+  const auto own = std::find(m_panels.begin(), m_panels.end(), panel);
+  if (own == m_panels.end() || m_panels.size() < 2) return;
+  m_panels.erase(own);
+  m_stretch.erase(panel);
+  m_layout->removeWidget(panel);
+  panel->hide();
+  panel->deleteLater();
+  placeTooltip();
+}
+
+void ChartStack::arrange(const std::vector<LineChart*>& shown, int perRow) {
+  if (m_arranged == std::pair(perRow, shown)) return;
+  m_arranged = {perRow, shown};
+  for (LineChart* each : m_panels) m_layout->removeWidget(each);
+  for (int column = 0; column < m_layout->columnCount(); ++column) m_layout->setColumnStretch(column, 0);
+  for (int row = 0; row < m_layout->rowCount(); ++row) m_layout->setRowStretch(row, 0);
+  const auto columns = static_cast<std::size_t>(std::max(1, perRow));
+  const bool oneRow = shown.size() <= columns;
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const int row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
+    m_layout->addWidget(shown[i], row, column);
+    m_layout->setColumnStretch(column, oneRow ? m_stretch[shown[i]] : 1);
+    m_layout->setRowStretch(row, 1);
+  }
 }
 
 void ChartStack::setMargins(int left, int right) {

@@ -3,11 +3,12 @@
 // all, the cursor goes through all, and Follow appears while a person has zoomed.
 #include <QWidget>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "widgets/chart/line_chart.h"
 
-class QBoxLayout;
+class QGridLayout;
 
 namespace loom {
 
@@ -22,6 +23,10 @@ class ChartStack : public QWidget {
 
   XAxisModel* axis() { return &m_axis; }
   LineChart* addPanel(const QString& title, const QString& subtitle = {}, int stretch = 1);
+  void removePanel(LineChart* panel);  // deletes it; never the last one
+  // Panels side by side: these, in this order and in rows of so many. In one row each has the width that its stretch
+  // gives it, in several all are equally wide.
+  void arrange(const std::vector<LineChart*>& shown, int perRow);
   const std::vector<LineChart*>& panels() const { return m_panels; }
   void setMargins(int left, int right);
 
@@ -49,7 +54,9 @@ class ChartStack : public QWidget {
  private:
   void fitLabels();
   XAxisModel m_axis;
-  QBoxLayout* m_layout;
+  QGridLayout* m_layout;
+  std::map<const LineChart*, int> m_stretch;
+  std::pair<int, std::vector<LineChart*>> m_arranged;  // in rows of how many, which
   std::vector<LineChart*> m_panels;
   std::function<Caption(double)> m_caption;
   ChartTooltip* m_tooltip;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "widgets/chart/chart_painter.h"
+#include "widgets/controls/button.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -72,6 +73,7 @@ void LineChart::setLogarithmic(bool on) {
   m_log = on;
   m_zoomedY.reset();
   refresh();
+  Q_EMIT logarithmicChanged(on);
 }
 
 void LineChart::setSmoothing(double weight) {
@@ -263,7 +265,46 @@ void LineChart::paintEvent(QPaintEvent*) {
 }
 
 void LineChart::resizeEvent(QResizeEvent*) {
+  if (m_menuButton) m_menuButton->move(width() - m_menuButton->width(), -2);
   refresh();
+}
+
+void LineChart::setMenu(std::function<void(QMenu&)> fill) {
+  m_fillMenu = std::move(fill);
+  if (m_menuButton) return;
+  auto* button = iconButton(QStringLiteral("more"), tr("Series, scale and export of this chart"), this);
+  button->setObjectName(QStringLiteral("chart-menu"));
+  button->setFixedSize(24, 24);
+  connect(button, &QAbstractButton::clicked, this,
+          [this, button] { openMenu(button->mapToGlobal(QPoint(0, button->height()))); });
+  m_menuButton = button;
+  button->move(width() - button->width(), -2);
+  button->show();
+}
+
+QString LineChart::legendValue(const PanelLine& line) const {
+  if (const auto cursor = m_axis->cursor()) {
+    const auto value = valueAt(line.line, line.data, *cursor);
+    return value ? formatValue(line.line.value, value->value) : QStringLiteral("–");
+  }
+  return line.drawn.lastValue ? formatValue(line.line.value, *line.drawn.lastValue) : QString();
+}
+
+QString LineChart::cursorWords() const {
+  const auto cursor = m_axis->cursor();
+  if (!cursor || m_ends != LineEnds::none) return {};
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const PanelLine& line : m_lines) {
+    if (!line.line.visible || line.line.kind == LineKind::planned) continue;
+    if (line.line.id == m_highlighted && !m_highlighted.isEmpty()) return legendValue(line);
+    const auto value = valueAt(line.line, line.data, *cursor);
+    if (!value || !std::isfinite(value->value)) continue;
+    low = std::min(low, value->value);
+    high = std::max(high, value->value);
+  }
+  if (low > high) return {};
+  const QString least = formatValue(m_kind, low), most = formatValue(m_kind, high);
+  return least == most ? least : tr("%1 to %2").arg(least, most);
 }
 
 // What came while it was hidden: no frame drew it.

@@ -19,6 +19,9 @@
 #include "widgets/chart/curve_layer.h"
 #include "widgets/chart/x_axis_model.h"
 
+class QIODevice;
+class QMenu;
+
 namespace loom {
 
 // What stands at the right of the lines.
@@ -68,6 +71,8 @@ class LineChart : public QWidget {
   QString emptyText() const { return m_empty; }
   void setEmptyText(const QString& text);  // "No run yet. Train starts one here"
   void setHighlighted(const QString& id);  // drawn thicker, the others at 35 %
+  // A button at the right of the title opens the panel's menu, which begins with what `fill` puts into it.
+  void setMenu(std::function<void(QMenu&)> fill);
   QString highlighted() const { return m_highlighted; }
 
   void refresh();  // the sources have more: drawn with the next frame
@@ -88,7 +93,15 @@ class LineChart : public QWidget {
   bool toSvg(const QString& file, QSize size) const;
   QString toCsv() const;               // every point of every line, never folded
   void writeCsv(const QString& file);  // the same beside the window's thread; exported() tells
-  QString cursorValues() const;        // of the cursor, as text for the clipboard
+  // Writes the rows of toCsv() without their head, on any thread; false where `out` takes no more. Outlives the panel.
+  // `chart`: what a first column says of each row; empty = there is none.
+  std::function<bool(QIODevice& out)> csvWriter(const QString& chart = {}) const;
+  static QByteArray csvHead(XUnit unit);  // "line,step,value" and a line feed
+  QString cursorValues() const;           // of the cursor, as text for the clipboard
+  // What the legend says of a line: its value at the cursor, else its last one. And of a panel without one, at the
+  // right of its title while there is a cursor: the value of the highlighted line, or from where to where they go.
+  QString legendValue(const PanelLine& line) const;
+  QString cursorWords() const;
   // What commands do (chart_commands.h).
   void moveCursor(int steps);  // to the next or an earlier point of the line that has most of them
   void goToBest();
@@ -106,6 +119,7 @@ class LineChart : public QWidget {
   void lineHovered(const QString& id);     // empty: none
   void smoothingRequested(double weight);  // S
   void drawn();
+  void logarithmicChanged(bool on);
   void exported(const QString& file, bool written);
 
  protected:
@@ -130,13 +144,13 @@ class LineChart : public QWidget {
   Ticks yTicks() const;  // in what the axis writes: percent for shares
   QString lineAt(const QPointF& position) const;
   std::unique_ptr<LineChart> copyFor(QSize size) const;
-  // What writes every point of every line, on any thread.
-  struct CsvSource {
-    XUnit unit = XUnit::step;
-    std::vector<std::pair<QString, std::function<ChartColumns()>>> lines;  // name, all its points
-    bool write(QIODevice& out) const;
+  void openMenu(const QPoint& at);
+  // A value at a line's end, as it was drawn: the cursor writes another over it.
+  struct EndValue {
+    QRectF place;
+    QString line;
+    bool bold = false;
   };
-  CsvSource csvSource() const;
   void takeFrom(const LineChart& other);  // everything but the place on the screen
 
   XAxisModel* m_axis;
@@ -159,6 +173,9 @@ class LineChart : public QWidget {
   bool m_continued = false;
   bool m_showAll = false;
   bool m_stale = true;
+  mutable std::vector<EndValue> m_endValues;
+  std::function<void(QMenu&)> m_fillMenu;
+  QWidget* m_menuButton = nullptr;
   QPixmap m_picture;
   std::unique_ptr<CurveLayer> m_layer;
   std::optional<QPointF> m_pressed;

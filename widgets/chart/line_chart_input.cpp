@@ -206,6 +206,10 @@ void LineChart::keyPressEvent(QKeyEvent* event) {
 }
 
 void LineChart::contextMenuEvent(QContextMenuEvent* event) {
+  openMenu(event->globalPos());
+}
+
+void LineChart::openMenu(const QPoint& at) {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   Commands& commands = Commands::around(*this);
@@ -216,13 +220,17 @@ void LineChart::contextMenuEvent(QContextMenuEvent* event) {
     line->setCheckable(true);
     line->setChecked(on);
   };
+  if (m_fillMenu) {
+    m_fillMenu(*menu);
+    menu->addSeparator();
+  }
   for (const char* id : {"chart.export-png", "chart.export-svg", "chart.export-csv"}) add(id);
   menu->addSeparator();
   add("chart.copy-values")->setEnabled(m_axis->cursor().has_value());
   toggle("chart.log", m_log);
   toggle("chart.outliers", m_showAll);
   add("chart.show-all");
-  menu->popup(event->globalPos());
+  menu->popup(at);
 }
 
 }  // namespace loom

@@ -1,32 +1,52 @@
 #include "widgets/chart/parallel_axes.h"
 
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/table/table_sort_model.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
-constexpr double kAbove = 64, kBelow = 46, kBefore = 8,
+constexpr double kAbove = 64, kBelow = 46, kBefore = 12,
                  kAfter = 58;    // title and names above; the foot as beside charts
 constexpr double kHeadGap = 10;  // between heads and axes
-constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 8, kApart = 1.5;
+constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 6, kApart = 1.5;
+constexpr double kMostApart = 6;
 constexpr std::size_t kMany = 30;  // lines from which they are thin and without dots: a tenth of the time
-constexpr double kLogFrom = 20;    // largest over smallest from which an axis is logarithmic
+constexpr double kBrushWidth = 12, kAxisHit = 9, kEdgeHit = 6, kDragFrom = 3;
 
-bool standsAtPlace(const ParallelValue& value) {
-  return value.number && std::isfinite(*value.number);
+// The curve between two axes, from 0 to 1 over the way.
+double eased(double way) {
+  return way * way * (3 - 2 * way);
+}
+
+QColor between(const QColor& from, const QColor& to, double share) {
+  const auto part = [&](float a, float b) { return static_cast<float>(a + (b - a) * share); };
+  return QColor::fromRgbF(part(from.redF(), to.redF()), part(from.greenF(), to.greenF()),
+                          part(from.blueF(), to.blueF()));
 }
 
 }  // namespace
 
+QColor shadeColour(const QWidget& widget, double shade) {
+  const Theme& theme = Theme::of(&widget);
+  const QColor low = between(theme.colour(Colour::surface), theme.colour(Colour::axis), 0.55);
+  return between(low, theme.colour(Colour::accent), std::clamp(shade, 0.0, 1.0));
+}
+
 ParallelAxes::ParallelAxes(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
+  setFocusPolicy(Qt::StrongFocus);
+  setProperty("focusRadius", 4);
+  connect(&Theme::of(this), &Theme::changed, this, [this] {
+    m_picture = {};
+    update();
+  });
 }
 
 void ParallelAxes::setTitle(const QString& title, const QString& subtitle) {
@@ -36,55 +56,57 @@ void ParallelAxes::setTitle(const QString& title, const QString& subtitle) {
   update();
 }
 
-void ParallelAxes::setContent(std::vector<QString> axes, std::vector<ParallelLine> lines) {
-  m_axes = std::move(axes);
+void ParallelAxes::setContent(const std::vector<Axis>& axes, std::vector<ParallelLine> lines) {
   m_lines = std::move(lines);
-  place();
-  update();
+  m_axes.clear();
+  m_heights.assign(axes.size(), std::vector<double>(m_lines.size(), 0));
+  for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+    std::vector<AxisValue> values;
+    values.reserve(m_lines.size());
+    for (const ParallelLine& line : m_lines) values.push_back(line.values[axis]);
+    m_axes.emplace_back(axes[axis].key, axes[axis].title, values);
+    for (std::size_t line = 0; line < m_lines.size(); ++line) m_heights[axis][line] = m_axes[axis].height(values[line]);
+  }
+  if (m_drag && m_drag->axis >= m_axes.size()) m_drag.reset();
+  refreshAccepted();
+}
+
+std::vector<QString> ParallelAxes::axes() const {
+  std::vector<QString> titles;
+  for (const ValueAxis& each : m_axes) titles.push_back(each.title());
+  return titles;
 }
 
 void ParallelAxes::setHighlighted(const QString& id) {
   if (id == m_highlighted) return;
   m_highlighted = id;
+  if (m_lines.size() <= kMany) m_picture = {};
   update();
 }
 
-void ParallelAxes::place() {
-  m_heights.assign(m_axes.size(), std::vector<double>(m_lines.size(), 0));
-  for (std::size_t axis = 0; axis < m_axes.size(); ++axis) {
-    std::vector<double> numbers;
-    QStringList words;
-    for (const ParallelLine& line : m_lines) {
-      const ParallelValue& value = line.values[axis];
-      if (standsAtPlace(value))
-        numbers.push_back(*value.number);
-      else if (!value.number && !words.contains(value.text))
-        words << value.text;
-    }
-    std::sort(words.begin(), words.end(), [](const QString& a, const QString& b) { return naturalLess(b, a); });
-    const bool byNumber = !numbers.empty();
-    const auto [low, high] =
-        byNumber ? std::minmax_element(numbers.begin(), numbers.end()) : std::pair{numbers.end(), numbers.end()};
-    const bool logarithmic = byNumber && *low > 0 && *high / *low >= kLogFrom;
-    const auto scaled = [&](double value) { return logarithmic ? std::log(value) : value; };
-    for (std::size_t line = 0; line < m_lines.size(); ++line) {
-      const ParallelValue& value = m_lines[line].values[axis];
-      double height = 0;
-      if (byNumber) {
-        // What is no number stands at the foot, below the least.
-        const bool foot = numbers.size() < m_lines.size();
-        const double share = !standsAtPlace(value) ? 0
-                             : *high > *low ? (scaled(*value.number) - scaled(*low)) / (scaled(*high) - scaled(*low))
-                                            : 0.5;
-        height = !standsAtPlace(value) ? 0 : foot ? 0.1 + 0.9 * share : share;
-      } else {
-        height = words.size() > 1
-                     ? static_cast<double>(words.indexOf(value.text)) / static_cast<double>(words.size() - 1)
-                     : 0.5;
-      }
-      m_heights[axis][line] = height;
-    }
+void ParallelAxes::setBrushes(std::vector<AxisBrush> brushes) {
+  if (brushes == m_brushes) return;
+  m_brushes = std::move(brushes);
+  refreshAccepted();
+}
+
+bool ParallelAxes::accepts(const ParallelLine& line) const {
+  return std::all_of(m_brushes.begin(), m_brushes.end(), [&](const AxisBrush& brush) {
+    for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
+      if (m_axes[axis].key() == brush.axis) return brush.accepts(line.values[axis]);
+    return true;
+  });
+}
+
+void ParallelAxes::refreshAccepted() {
+  m_inside.assign(m_lines.size(), 1);
+  m_accepted = 0;
+  for (std::size_t line = 0; line < m_lines.size(); ++line) {
+    m_inside[line] = accepts(m_lines[line]);
+    m_accepted += m_inside[line];
   }
+  m_picture = {};
+  update();
 }
 
 QRectF ParallelAxes::plot() const {
@@ -98,13 +120,17 @@ double ParallelAxes::axisX(std::size_t axis) const {
              : frame.left() + frame.width() * static_cast<double>(axis) / static_cast<double>(m_axes.size() - 1);
 }
 
+// Lines that share a value lie beside each other, not over each other.
 QPointF ParallelAxes::crossing(std::size_t line, std::size_t axis) const {
   const QRectF frame = plot();
-  // Lines that share a value lie beside each other, not over each other.
-  const double apart = (static_cast<double>(line) - static_cast<double>(m_lines.size() - 1) / 2) * kApart;
-  return {axisX(axis),
-          std::clamp(frame.bottom() - m_heights[axis][line] * frame.height() + std::clamp(apart, -6.0, 6.0),
-                     frame.top() - 6, frame.bottom() + 6)};
+  double apart = (static_cast<double>(line) - static_cast<double>(m_lines.size() - 1) / 2) * kApart;
+  if (m_lines.size() > kMany) {
+    const double turn = static_cast<double>(line) * 0.61803398875;
+    apart = (turn - std::floor(turn) - 0.5) * 2 * kMostApart;
+  }
+  return {axisX(axis), std::clamp(frame.bottom() - m_heights[axis][line] * frame.height() +
+                                      std::clamp(apart, -kMostApart, kMostApart),
+                                  frame.top() - kMostApart, frame.bottom() + kMostApart)};
 }
 
 QPainterPath ParallelAxes::pathOf(std::size_t line) const {
@@ -115,6 +141,79 @@ QPainterPath ParallelAxes::pathOf(std::size_t line) const {
     path.cubicTo(from + QPointF(half, 0), to - QPointF(half, 0), to);
   }
   return path;
+}
+
+QColor ParallelAxes::colourOf(const ParallelLine& line) const {
+  return line.shade ? shadeColour(*this, *line.shade) : Theme::of(this).curveColour(line.colour);
+}
+
+void ParallelAxes::paintLine(QPainter& painter, std::size_t line, bool strong) const {
+  const Theme& theme = Theme::of(this);
+  const bool inside = m_inside[line];
+  QColor colour = inside ? colourOf(m_lines[line]) : theme.colour(Colour::axis);
+  if ((!m_highlighted.isEmpty() && !strong) || !inside) colour.setAlphaF(static_cast<float>(kDimmed));
+  QPen pen(colour, strong ? kThick : inside ? kThin : 1, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
+  if (const auto dash = theme.curveDash(m_lines[line].colour, pen.widthF()); inside && !dash.isEmpty())
+    pen.setDashPattern(dash);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(pen);
+  painter.setBrush(Qt::NoBrush);
+  painter.drawPath(pathOf(line));
+  if (!inside) return;
+  painter.setPen(QPen(theme.colour(Colour::surface), 1));
+  painter.setBrush(colour);
+  for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
+    painter.drawEllipse(crossing(line, axis), kDotRadius, kDotRadius);
+}
+
+void ParallelAxes::render() {
+  const double ratio = devicePixelRatioF();
+  m_picture = QImage(size() * ratio, QImage::Format_ARGB32_Premultiplied);
+  m_picture.setDevicePixelRatio(ratio);
+  m_picture.fill(Qt::transparent);
+  if (m_lines.size() > kMany) return renderMany();
+  QPainter painter(&m_picture);
+  for (const bool inside : {false, true})
+    for (std::size_t line = 0; line < m_lines.size(); ++line)
+      if (static_cast<bool>(m_inside[line]) == inside && m_lines[line].id != m_highlighted)
+        paintLine(painter, line, false);
+}
+
+// Column by column into the picture: QPainter would take ten frames for what is done here in one. Grey first, then by
+// shade, so that the best lies on top.
+void ParallelAxes::renderMany() {
+  const double ratio = devicePixelRatioF();
+  const Theme& theme = Theme::of(this);
+  const QRgb grey = between(theme.colour(Colour::surface), theme.colour(Colour::axis), 0.28).rgba();
+  std::vector<std::size_t> order(m_lines.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(m_inside[a], m_lines[a].shade.value_or(0)) < std::pair(m_inside[b], m_lines[b].shade.value_or(0));
+  });
+  const auto stride = static_cast<std::ptrdiff_t>(m_picture.bytesPerLine() / 4);
+  auto* const pixels = reinterpret_cast<QRgb*>(m_picture.bits());
+  const int width = m_picture.width(), height = m_picture.height();
+  std::vector<double> ease;
+  for (std::size_t axis = 0; axis + 1 < m_axes.size(); ++axis) {
+    const int left = static_cast<int>(std::lround(axisX(axis) * ratio)),
+              right = std::min(width, static_cast<int>(std::lround(axisX(axis + 1) * ratio)));
+    ease.resize(static_cast<std::size_t>(std::max(1, right - left + 1)));
+    for (std::size_t i = 0; i < ease.size(); ++i)
+      ease[i] = eased(static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(1, ease.size() - 1)));
+    for (const std::size_t line : order) {
+      const double from = crossing(line, axis).y() * ratio, way = crossing(line, axis + 1).y() * ratio - from;
+      const QRgb colour = m_inside[line] ? colourOf(m_lines[line]).rgba() : grey;
+      int before = static_cast<int>(from);
+      for (int x = left; x < right; ++x) {
+        const int now = static_cast<int>(from + way * ease[static_cast<std::size_t>(x - left) + 1]);
+        const int top = std::clamp(std::min(before, now), 0, height - 1),
+                  bottom = std::clamp(std::max(before, now), 0, height - 1);
+        QRgb* at = pixels + top * stride + x;
+        for (int y = top; y <= bottom; ++y, at += stride) *at = colour;
+        before = now;
+      }
+    }
+  }
 }
 
 void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
@@ -130,7 +229,7 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
   // A head takes two lines where one is too narrow for it; only a word that is wider than both is cut.
   const QFontMetricsF headMetrics(painter.font());
   QStringList words;
-  for (const QString& word : m_axes[axis].split(' ')) {
+  for (const QString& word : m_axes[axis].title().split(' ')) {
     if (!words.isEmpty() && words.size() < 2 && headMetrics.horizontalAdvance(words.last() + ' ' + word) > room)
       words << word;
     else if (words.isEmpty())
@@ -145,8 +244,7 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
         Qt::AlignLeft | Qt::AlignVCenter, headMetrics.elidedText(words[i], Qt::ElideRight, room));
   // Each value once, from above; one that would stand on another is left to the tooltip of the table.
   std::vector<std::pair<double, QString>> labels;
-  for (std::size_t line = 0; line < m_lines.size(); ++line)
-    labels.emplace_back(frame.bottom() - m_heights[axis][line] * frame.height(), m_lines[line].values[axis].text);
+  for (const auto& [at, text] : m_axes[axis].labels()) labels.emplace_back(frame.bottom() - at * frame.height(), text);
   std::sort(labels.begin(), labels.end());
   painter.setFont(theme.numberFont(FontRole::axis));
   const double height = QFontMetricsF(painter.font()).height();
@@ -157,38 +255,31 @@ void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
     const QString shown = QFontMetricsF(painter.font()).elidedText(text, Qt::ElideMiddle, room - 6);
     // Never over the head.
     const double top = std::max(y - height / 2 - (last ? 0 : 9), kAbove - kHeadGap);
-    const QRectF box(x + 6, top, QFontMetricsF(painter.font()).horizontalAdvance(shown) + 2, height);
+    const QRectF box(x + 8, top, QFontMetricsF(painter.font()).horizontalAdvance(shown) + 2, height);
     painter.fillRect(box, theme.colour(Colour::surface, 0.8));
     painter.setPen(theme.colour(last ? Colour::text : Colour::text2));
     painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, shown);
   }
 }
 
-void ParallelAxes::paintLine(QPainter& painter, std::size_t line, bool strong) const {
+void ParallelAxes::paintBrush(QPainter& painter, std::size_t axis) const {
+  const AxisBrush* const brush = brushOf(axis);
+  const auto range = brush ? m_axes[axis].range(*brush) : std::nullopt;
+  if (!range) return;
   const Theme& theme = Theme::of(this);
-  QColor colour = theme.curveColour(m_lines[line].colour);
-  if (!m_highlighted.isEmpty() && !strong) colour.setAlphaF(static_cast<float>(kDimmed));
-  QPen pen(colour, strong ? kThick : kThin, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
-  if (const auto dash = theme.curveDash(m_lines[line].colour, pen.widthF()); !dash.isEmpty()) pen.setDashPattern(dash);
-  const bool many = m_lines.size() > kMany && !strong;
-  if (many) pen = QPen(colour, 1);
-  painter.setRenderHint(QPainter::Antialiasing, !many);
-  painter.setPen(pen);
-  painter.setBrush(Qt::NoBrush);
-  painter.drawPath(pathOf(line));
-  painter.setRenderHint(QPainter::Antialiasing);
-  if (many) return;
-  painter.setPen(QPen(theme.colour(Colour::surface), 1));
-  painter.setBrush(colour);
-  for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
-    painter.drawEllipse(crossing(line, axis), kDotRadius, kDotRadius);
+  const QRectF frame = plot();
+  const QRectF box(axisX(axis) - kBrushWidth / 2, frame.bottom() - range->second * frame.height() - 2, kBrushWidth,
+                   (range->second - range->first) * frame.height() + 4);
+  painter.setPen(QPen(theme.colour(Colour::accent), 1.5));
+  painter.setBrush(theme.colour(Colour::accent, 0.18));
+  painter.drawRoundedRect(box, 3, 3);
 }
 
 void ParallelAxes::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  const QRectF row(kBefore - 2, 0, width() - kBefore, 20);
+  const QRectF row(kBefore - 6, 0, width() - kBefore, 20);
   painter.setFont(theme.font(FontRole::heading));
   painter.setPen(theme.colour(Colour::text));
   painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, m_title);
@@ -199,31 +290,122 @@ void ParallelAxes::paintEvent(QPaintEvent*) {
       row.adjusted(used, 0.5, 0, 0.5), Qt::AlignLeft | Qt::AlignVCenter,
       QFontMetricsF(painter.font()).elidedText(m_subtitle, Qt::ElideRight, std::max(0.0, row.width() - used)));
   if (m_axes.empty() || m_lines.empty() || plot().height() < 20) return;
-  for (std::size_t line = 0; line < m_lines.size(); ++line)
-    if (m_lines[line].id != m_highlighted) paintLine(painter, line, false);
+  if (m_picture.size() != size() * devicePixelRatioF()) render();
+  if (!m_highlighted.isEmpty() && m_lines.size() > kMany) painter.setOpacity(0.5);
+  painter.drawImage(QPointF(), m_picture);
+  painter.setOpacity(1);
   for (std::size_t line = 0; line < m_lines.size(); ++line)
     if (m_lines[line].id == m_highlighted) paintLine(painter, line, true);
   for (std::size_t axis = 0; axis < m_axes.size(); ++axis) paintAxis(painter, axis);
+  for (std::size_t axis = 0; axis < m_axes.size(); ++axis) paintBrush(painter, axis);
 }
 
+void ParallelAxes::resizeEvent(QResizeEvent*) {
+  m_picture = {};
+}
+
+double ParallelAxes::easedY(std::size_t line, std::size_t gap, double x) const {
+  const QPointF from = crossing(line, gap), to = crossing(line, gap + 1);
+  return from.y() + (to.y() - from.y()) * eased((x - from.x()) / std::max(1.0, to.x() - from.x()));
+}
+
+// The nearest one, of those that the brushes leave.
 QString ParallelAxes::lineAt(const QPointF& at) const {
-  QPainterPathStroker around;
-  around.setWidth(kHitWidth);
-  for (std::size_t line = m_lines.size(); line-- > 0;)
-    if (m_axes.size() > 1 && around.createStroke(pathOf(line)).contains(at)) return m_lines[line].id;
+  if (m_axes.size() < 2 || at.x() < axisX(0) || at.x() > axisX(m_axes.size() - 1)) return {};
+  std::size_t gap = 0;
+  while (gap + 2 < m_axes.size() && at.x() > axisX(gap + 1)) ++gap;
+  QString found;
+  double nearest = kHitWidth;
+  for (std::size_t line = 0; line < m_lines.size(); ++line) {
+    const double distance = std::abs(easedY(line, gap, at.x()) - at.y());
+    if (!m_inside[line] || distance >= nearest) continue;
+    nearest = distance;
+    found = m_lines[line].id;
+  }
+  return found;
+}
+
+std::optional<std::size_t> ParallelAxes::axisAt(const QPointF& at) const {
+  if (at.y() < plot().top() - kAxisHit || at.y() > plot().bottom() + kAxisHit) return {};
+  for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
+    if (std::abs(at.x() - axisX(axis)) <= kAxisHit) return axis;
   return {};
 }
 
+double ParallelAxes::heightAt(double y) const {
+  return std::clamp((plot().bottom() - y) / std::max(1.0, plot().height()), -0.03, 1.03);
+}
+
+const AxisBrush* ParallelAxes::brushOf(std::size_t axis) const {
+  const auto own = std::find_if(m_brushes.begin(), m_brushes.end(),
+                                [&](const AxisBrush& each) { return each.axis == m_axes[axis].key(); });
+  return own == m_brushes.end() ? nullptr : &*own;
+}
+
+void ParallelAxes::setBrush(std::size_t axis, const std::optional<AxisBrush>& brush) {
+  std::vector<AxisBrush> all;
+  for (const AxisBrush& each : m_brushes)
+    if (each.axis != m_axes[axis].key()) all.push_back(each);
+  if (brush) all.push_back(*brush);
+  if (all == m_brushes) return;
+  setBrushes(all);
+  Q_EMIT brushed(m_brushes);
+}
+
+void ParallelAxes::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return;
+  const auto axis = axisAt(event->position());
+  if (!axis) {
+    if (const QString line = lineAt(event->position()); !line.isEmpty()) Q_EMIT lineClicked(line);
+    return;
+  }
+  Drag drag{.axis = *axis, .from = heightAt(event->position().y()), .pressed = event->position()};
+  const AxisBrush* const brush = brushOf(*axis);
+  if (const auto range = brush ? m_axes[*axis].range(*brush) : std::nullopt) {
+    const double edge = kEdgeHit / std::max(1.0, plot().height());
+    if (std::abs(drag.from - range->first) <= edge)
+      drag.from = range->second;
+    else if (std::abs(drag.from - range->second) <= edge)
+      drag.from = range->first;
+    else if (drag.from > range->first && drag.from < range->second)
+      drag.grip = drag.from, drag.moved = range;
+  }
+  m_drag = drag;
+}
+
 void ParallelAxes::mouseMoveEvent(QMouseEvent* event) {
-  const QString line = lineAt(event->position());
+  if (m_drag && (event->buttons() & Qt::LeftButton)) {
+    Drag& drag = *m_drag;
+    drag.begun = drag.begun || std::abs(event->position().y() - drag.pressed.y()) > kDragFrom;
+    if (!drag.begun) return;
+    const double now = heightAt(event->position().y());
+    const ValueAxis& axis = m_axes[drag.axis];
+    setBrush(drag.axis, drag.moved
+                            ? axis.brush(drag.moved->first + now - drag.grip, drag.moved->second + now - drag.grip)
+                            : axis.brush(drag.from, now));
+    return;
+  }
+  const auto axis = axisAt(event->position());
+  setCursor(axis ? Qt::SizeVerCursor : Qt::ArrowCursor);
+  const QString line = axis ? QString() : lineAt(event->position());
   if (line == m_hovered) return;
   m_hovered = line;
   Q_EMIT lineHovered(line);
 }
 
-void ParallelAxes::mousePressEvent(QMouseEvent* event) {
-  if (const QString line = lineAt(event->position()); event->button() == Qt::LeftButton && !line.isEmpty())
-    Q_EMIT lineClicked(line);
+void ParallelAxes::mouseReleaseEvent(QMouseEvent*) {
+  m_drag.reset();
+}
+
+void ParallelAxes::mouseDoubleClickEvent(QMouseEvent* event) {
+  m_drag.reset();
+  if (const auto axis = axisAt(event->position())) setBrush(*axis, {});
+}
+
+void ParallelAxes::keyPressEvent(QKeyEvent* event) {
+  if (event->key() != Qt::Key_Escape || m_brushes.empty()) return QWidget::keyPressEvent(event);
+  setBrushes({});
+  Q_EMIT brushed(m_brushes);
 }
 
 void ParallelAxes::leaveEvent(QEvent*) {

@@ -1,14 +1,19 @@
 #include "app/pages/runs/compare_card.h"
 
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/pages/runs/drawing_overlay.h"
+#include "app/pages/runs/overlay_view.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
+#include "widgets/chart/line_chart.h"
+#include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
@@ -16,6 +21,7 @@ namespace loom {
 namespace {
 
 constexpr int kMostRuns = 8;
+constexpr int kBesideWidth = 440, kLeastHeight = 480, kNamesRoom = 150;
 constexpr std::size_t kMostNodes = 40;  // lines about the networks
 const QString kNothing = QStringLiteral("–");
 
@@ -50,14 +56,23 @@ void addNetworks(const std::vector<ComparedRun>& runs, const Add& add) {
 }  // namespace
 
 CompareCard::CompareCard(const std::vector<ComparedRun>& all, const QStringList& keys, const RunMetrics& metrics,
-                         QWidget* window)
-    : Popover(window) {
+                         ComparedCurves curves, QWidget* window)
+    : Popover(window), m_runs(all.begin(), all.begin() + std::min<std::ptrdiff_t>(kMostRuns, std::ssize(all))) {
   setObjectName("compare-card");
-  const std::vector<ComparedRun> runs(all.begin(), all.begin() + std::min<std::ptrdiff_t>(kMostRuns, std::ssize(all)));
   auto* title = new QLabel(all.size() > kMostRuns ? tr("The first %1 of %2 runs").arg(kMostRuns).arg(all.size())
-                                                  : counted(std::ssize(runs), tr("runs")));
+                                                  : counted(std::ssize(m_runs), tr("runs")));
   title->setProperty("kind", "heading");
   contentLayout()->addWidget(title);
+  auto* both = new QHBoxLayout;
+  both->setSpacing(16);
+  both->addWidget(makeTable(keys, metrics, window));
+  both->addWidget(makeBeside(std::move(curves)), 1);
+  contentLayout()->addLayout(both);
+  layOver(1);
+}
+
+QWidget* CompareCard::makeTable(const QStringList& keys, const RunMetrics& metrics, QWidget* window) {
+  const std::vector<ComparedRun>& runs = m_runs;
   auto* inner = new QWidget;
   inner->setProperty("kind", "scrolled");  // on the ground of the card
   auto* grid = new QGridLayout(inner);
@@ -106,14 +121,68 @@ CompareCard::CompareCard(const std::vector<ComparedRun>& all, const QStringList&
     add(labelOfSetting(key), setting, true, true);
   }
   addNetworks(runs, add);
+  grid->setRowStretch(row, 1);
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
   scroll->setWidget(inner);
   const QSize wanted = inner->sizeHint();
-  scroll->setFixedSize(std::min(wanted.width() + 16, window->width() - 160),
-                       std::min(wanted.height() + 16, window->height() - 220));
-  contentLayout()->addWidget(scroll);
+  scroll->setFixedWidth(std::min(wanted.width() + 16, window->width() - kBesideWidth - 120));
+  scroll->setFixedHeight(
+      std::clamp(wanted.height() + 16, std::min(kLeastHeight, window->height() - 220), window->height() - 220));
+  return scroll;
+}
+
+QWidget* CompareCard::makeBeside(ComparedCurves curves) {
+  auto* beside = new QWidget;
+  beside->setFixedWidth(kBesideWidth);
+  auto* column = new QVBoxLayout(beside);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  m_axis.setUnit(curves.unit);
+  m_axis.setFull(curves.range);
+  auto* chart = new LineChart(&m_axis);
+  chart->setObjectName("compared-curves");
+  chart->setTitle(curves.title);
+  chart->setValueKind(curves.value);
+  chart->setBetter(curves.better);
+  chart->setLineEnds(LineEnds::oneLine);
+  PanelMargins margins = chart->margins();
+  margins.right = kNamesRoom;
+  chart->setMargins(margins);
+  chart->setLines(std::move(curves.lines));
+  chart->setEmptyText(tr("Nothing was measured yet"));
+  column->addWidget(chart, 2);
+  m_overlay = new OverlayView;
+  m_overlay->setObjectName("compared-drawings");
+  if (m_runs.size() > 2) {
+    auto* which = new ChoiceField;
+    which->setObjectName("compared-with");
+    which->setPrefix(tr("%1 →").arg(m_runs.front().record.name));
+    for (std::size_t i = 1; i < m_runs.size(); ++i) which->addItem(m_runs[i].record.name);
+    connect(which, &QComboBox::activated, this, [this](int index) { layOver(index + 1); });
+    column->addWidget(which);
+  }
+  column->addWidget(m_overlay, 3);
+  return beside;
+}
+
+// Read from both folders, beside the window's thread.
+void CompareCard::layOver(int second) {
+  const QString first = m_runs.front().record.folder, other = m_runs[static_cast<std::size_t>(second)].record.folder;
+  m_reading.ask([this, first, other](const std::atomic<bool>&) -> NewestTask::Answer {
+    DrawingOverlay overlay;
+    QString fault;
+    try {
+      overlay = overlayOfRuns(first, other);
+    } catch (const std::exception& error) {
+      fault = QString::fromStdString(error.what());
+    }
+    return [this, overlay = std::move(overlay), fault] {
+      fault.isEmpty() ? m_overlay->setOverlay(overlay)
+                      : m_overlay->setMessage(tr("The drawings cannot be compared: %1").arg(fault));
+    };
+  });
 }
 
 }  // namespace loom

@@ -1,14 +1,20 @@
 #pragma once
-// Runs side by side: what came of them, and the settings, layers and arguments in which they differ.
+// Runs side by side: what came of them, the settings, layers and arguments in which they differ, their curves, and the
+// drawings of two of them laid over each other.
 #include <memory>
 #include <vector>
 
 #include "app/run_networks.h"
 #include "launcher/store/run_record.h"
+#include "widgets/chart/chart_line.h"
+#include "widgets/chart/x_axis_model.h"
 #include "widgets/controls/popover.h"
+#include "widgets/document/newest_task.h"
 
 namespace loom {
 
+class ChoiceField;
+class OverlayView;
 class RunMetrics;
 
 struct ComparedRun {
@@ -17,12 +23,32 @@ struct ComparedRun {
   QString best;                               // of a group: its mean; empty = the record's
 };
 
+// The curves beside: those of the chart by whose metric runs are compared.
+struct ComparedCurves {
+  QString title;
+  ValueKind value = ValueKind::loss;
+  Better better = Better::lower;
+  XUnit unit = XUnit::step;
+  Interval range;
+  std::vector<ChartLine> lines;
+};
+
 class CompareCard : public Popover {
   Q_OBJECT
 
  public:
   CompareCard(const std::vector<ComparedRun>& runs, const QStringList& keys, const RunMetrics& metrics,
-              QWidget* window);
+              ComparedCurves curves, QWidget* window);
+
+ private:
+  QWidget* makeTable(const QStringList& keys, const RunMetrics& metrics, QWidget* window);
+  QWidget* makeBeside(ComparedCurves curves);
+  void layOver(int second);  // its drawing over the first one's
+
+  std::vector<ComparedRun> m_runs;
+  XAxisModel m_axis;
+  OverlayView* m_overlay = nullptr;
+  NewestTask m_reading;
 };
 
 }  // namespace loom

@@ -21,6 +21,7 @@ RunRows::RunRows(RunsModel& model, const RunMetrics& metrics, QObject* parent)
   connect(&model, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex&, int first, int last) {
     const auto from = static_cast<int>(m_topOf.size());
     m_topOf.resize(m_topOf.size() + static_cast<std::size_t>(last - first + 1));
+    m_passes.resize(m_topOf.size(), 0);
     for (auto place = from; place < static_cast<int>(m_topOf.size()); ++place) update(place, 0, columnCount() - 1);
   });
   connect(&model, &QAbstractItemModel::rowsAboutToBeRemoved, this, [this](const QModelIndex&, int first, int last) {
@@ -56,12 +57,12 @@ QByteArray RunRows::keyOf(int place) const {
   return likeness.isEmpty() ? '.' + run(place).id.toUtf8() : likeness;
 }
 
-QVariant RunRows::sortKeyOf(const Top& top) const {
-  if (m_column < 0 || m_column >= m_model.columnCount()) return {};
+QVariant RunRows::sortKeyOf(const Top& top, int column) const {
+  if (column < 0 || column >= m_model.columnCount()) return {};
   if (top.isGroup()) {
     const bool any = !top.averaged.empty();
     const auto mean = [any](double value) { return any ? QVariant(value) : QVariant(); };
-    switch (m_column) {
+    switch (column) {
       case RunsModel::name:
         return groupText(top, RunsModel::name);
       case RunsModel::runs:
@@ -79,10 +80,10 @@ QVariant RunRows::sortKeyOf(const Top& top) const {
       default:
         break;
     }
-  } else if (m_column == RunsModel::runs) {
+  } else if (column == RunsModel::runs) {
     return 1;
   }
-  return m_model.index(sourceRow(top.members.back()), m_column).data(kSortRole);
+  return m_model.index(sourceRow(top.members.back()), column).data(kSortRole);
 }
 
 void RunRows::measure(Top& top) const {
@@ -107,7 +108,7 @@ void RunRows::measure(Top& top) const {
     for (double* each : {&top.bestEpoch, &top.last, &top.loss, &top.duration})
       *each /= std::max(1.0, static_cast<double>(best.size()));
   }
-  top.sortKey = sortKeyOf(top);
+  top.sortKey = sortKeyOf(top, m_column);
 }
 
 // Of those that are alike the newest stands first.
@@ -142,9 +143,28 @@ std::vector<RunRows::Row> RunRows::shownRows(const Top& top, int first) const {
   return {m_rows.begin() + first, end};
 }
 
+bool RunRows::holds(int place) {
+  const bool passes = m_filter.holds(run(place));
+  m_passes[static_cast<std::size_t>(place)] = passes;
+  return passes && (!m_brush || m_brush(run(place)));
+}
+
+std::vector<const RunRecord*> RunRows::filtered() const {
+  std::vector<const RunRecord*> runs;
+  for (std::size_t place = 0; place < m_passes.size(); ++place)
+    if (m_passes[place]) runs.push_back(&run(static_cast<int>(place)));
+  return runs;
+}
+
+void RunRows::setBrush(std::function<bool(const RunRecord&)> brush) {
+  if (!brush && !m_brush) return;
+  m_brush = std::move(brush);
+  rebuild();
+}
+
 void RunRows::update(int place, int firstColumn, int lastColumn) {
   m_axis.reset();
-  const bool holds = m_filter.holds(run(place));
+  const bool holds = this->holds(place);
   const QByteArray key = holds ? keyOf(place) : QByteArray();
   if (const Top* top = m_topOf[static_cast<std::size_t>(place)]; top && (!holds || top->key != key)) leave(place);
   if (!holds) return;
@@ -269,6 +289,7 @@ void RunRows::sourceChanged(const QModelIndex& from, const QModelIndex& to) {
 
 void RunRows::removePlace(int place) {
   m_topOf.erase(m_topOf.begin() + place);
+  m_passes.erase(m_passes.begin() + place);
   const auto shift = [place](int& each) { each -= each > place; };
   for (const auto& top : m_tops) {
     for (int& each : top->members) shift(each);
@@ -312,8 +333,9 @@ void RunRows::fill() {
   m_axis.reset();
   m_accepted = 0;
   m_topOf.assign(static_cast<std::size_t>(m_model.count()), nullptr);
+  m_passes.assign(m_topOf.size(), 0);
   for (int place = 0; place < m_model.count(); ++place) {
-    if (!m_filter.holds(run(place))) continue;
+    if (!holds(place)) continue;
     ++m_accepted;
     const QByteArray key = keyOf(place);
     Top*& top = m_byKey[key];
@@ -378,7 +400,7 @@ void RunRows::setOpenGroups(const QStringList& groups) {
 
 void RunRows::take(const RunFilter& filter) {
   m_filter = filter;
-  m_model.setWithDeleted(m_filter.wantsDeleted());
+  m_model.setPutAway(m_filter.wantsDeleted(), m_filter.wantsArchived());
   rebuild();
 }
 

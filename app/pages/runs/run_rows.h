@@ -3,6 +3,7 @@
 // row with their mean. A run that comes or changes moves its own row; selection, place and opened groups stay.
 #include <QAbstractProxyModel>
 #include <QSet>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -32,7 +33,10 @@ class RunRows : public QAbstractProxyModel {
   // Answers why the expression cannot be read; empty = it can. Until then the last one holds, without a part that is
   // not finished or in which the fault is.
   QString setExpression(const QString& expression);
-  int accepted() const { return m_accepted; }  // runs that the filter leaves
+  int accepted() const { return m_accepted; }      // runs that filter and brush leave
+  std::vector<const RunRecord*> filtered() const;  // that the filter leaves, oldest first; until the next change
+  // Ranges that are brushed in a chart: of what the filter leaves only those runs stand here. Empty = all.
+  void setBrush(std::function<bool(const RunRecord&)> brush);
   int groups() const { return static_cast<int>(m_tops.size()); }
   void setGrouped(bool grouped);
   bool isGrouped() const { return m_grouped; }
@@ -44,10 +48,11 @@ class RunRows : public QAbstractProxyModel {
   QStringList open() const { return {m_open.begin(), m_open.end()}; }
   void reveal(const QString& id);  // opens the group in which the run stands
   void setOpenGroups(const QStringList& groups);
-  QStringList runsOf(int row) const;             // ids: of one, or of all of a group
-  int rowOf(const QString& id) const;            // of a run or a group; -1 for one that has no row
-  std::vector<Drawn> drawn() const;              // what is ticked
-  QString bestText(const QString& group) const;  // "91.54 ± 0.12"
+  QStringList runsOf(int row) const;              // ids: of one, or of all of a group
+  int rowOf(const QString& id) const;             // of a run or a group; -1 for one that has no row
+  std::vector<Drawn> drawn() const;               // what is ticked
+  QString bestText(const QString& group) const;   // "91.54 ± 0.12"
+  std::optional<double> spreadOf(int row) const;  // of a group's best, by spread(); nothing for a run
   Qt::CheckState allShown() const;
   void setAllShown(bool shown);
 
@@ -94,7 +99,7 @@ class RunRows : public QAbstractProxyModel {
   QString identity(const Row& row) const;
   QByteArray keyOf(int place) const;
   void measure(Top& top) const;
-  QVariant sortKeyOf(const Top& top) const;
+  QVariant sortKeyOf(const Top& top, int column) const;
   bool before(const Top& left, const Top& right) const;
   std::vector<Row> rowsOf(Top& top) const;
   std::vector<Row> shownRows(const Top& top, int first) const;
@@ -128,8 +133,11 @@ class RunRows : public QAbstractProxyModel {
 
   RunsModel& m_model;
   const RunMetrics& m_metrics;
+  bool holds(int place);
   RunFilter m_filter;
-  QString m_good;  // the last expression that could be read
+  std::function<bool(const RunRecord&)> m_brush;
+  std::vector<char> m_passes;  // the filter, by place
+  QString m_good;              // the last expression that could be read
   bool m_grouped = false;
   Spread m_spread = Spread::deviation;
   QSet<QString> m_open;

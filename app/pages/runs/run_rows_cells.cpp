@@ -89,6 +89,12 @@ QString RunRows::bestText(const QString& group) const {
   return {};
 }
 
+std::optional<double> RunRows::spreadOf(int row) const {
+  if (row < 0 || row >= rowCount()) return {};
+  const Row& at = m_rows[static_cast<std::size_t>(row)];
+  return at.place < 0 && at.top->averaged.size() > 1 ? std::optional(at.top->best.spread) : std::nullopt;
+}
+
 Qt::CheckState RunRows::shownOf(const Top& top) const {
   std::size_t shown = 0;
   for (const int each : top.members) shown += m_model.isShown(run(each).id);
@@ -278,6 +284,8 @@ QVariant RunRows::groupData(const Top& top, int column, int role) const {
       return column == RunsModel::state ? groupState(top, false) : QVariant();
     case kStrongRole:
       return column == RunsModel::best || (column == RunsModel::name && shown);
+    case kSortRole:
+      return sortKeyOf(top, column);
     case kRemarkRole:
       return column == RunsModel::best ? QVariant(spreadText(top)) : QVariant();
     case kLevelRole:

@@ -37,10 +37,16 @@ void RunsModel::setProject(const QString& project) {
   reload();
 }
 
-void RunsModel::setWithDeleted(bool with) {
-  if (with == m_withDeleted) return;
-  m_withDeleted = with;
+void RunsModel::setPutAway(bool withDeleted, bool withArchived) {
+  if (withDeleted == m_withDeleted && withArchived == m_withArchived) return;
+  m_withDeleted = withDeleted;
+  m_withArchived = withArchived;
   reload();
+}
+
+bool RunsModel::isListed(const RunRecord& run) const {
+  if (run.project != m_project || m_project.isEmpty()) return false;
+  return run.deleted > 0 ? m_withDeleted : m_withArchived || !run.archived;
 }
 
 std::unique_ptr<RunsModel::Item> RunsModel::makeItem(const RunRecord& run) const {
@@ -109,6 +115,7 @@ void RunsModel::reload() {
   m_tagged = m_noted = 0;
   m_widest.clear();
   const auto take = [this](const RunRecord& run) {
+    if (!isListed(run)) return;
     m_places.insert(run.id, static_cast<int>(m_items.size()));
     Item& item = *m_items.emplace_back(makeItem(run));
     count(item, 1);
@@ -130,11 +137,15 @@ void RunsModel::reload() {
 
 void RunsModel::added(const QString& id) {
   const RunRecord* const run = m_store.find(id);
-  if (!run || run->project != m_project || m_project.isEmpty()) return;
+  if (!run || !isListed(*run)) return;
   if (rowOf(id) >= 0) return refresh(id);  // a deleted one that was shown
   QString newest;
   m_store.forEachRun(
-      m_project, [&](const RunRecord& each) { newest = each.id; }, RunStore::Deleted::include);
+      m_project,
+      [&](const RunRecord& each) {
+        if (isListed(each)) newest = each.id;
+      },
+      RunStore::Deleted::include);
   if (newest != id) return reload();  // one that comes back has its place among the others
   beginInsertRows({}, 0, 0);
   m_places.insert(id, static_cast<int>(m_items.size()));
@@ -152,7 +163,7 @@ void RunsModel::added(const QString& id) {
 void RunsModel::removed(const QString& id) {
   const int row = rowOf(id);
   if (row < 0) return;
-  if (m_withDeleted) return refresh(id);
+  if (const RunRecord* const run = m_store.find(id); run && isListed(*run)) return refresh(id);
   count(item(row), -1);
   countDrawing(item(row), -1);
   beginRemoveRows({}, row, row);
@@ -169,7 +180,9 @@ void RunsModel::removed(const QString& id) {
 void RunsModel::refresh(const QString& id) {
   const int row = rowOf(id);
   const RunRecord* const run = m_store.find(id);
-  if (row < 0 || !run) return;
+  if (!run) return;
+  if (row < 0) return added(id);  // it was put away and comes back
+  if (!isListed(*run)) return removed(id);
   Item& item = this->item(row);
   const RunRecord before = item.record;
   const bool settingsCame = run->settings != item.given;

@@ -50,7 +50,8 @@ class RunsModel : public QAbstractTableModel {
   std::vector<TableColumn> columns() const;
   QString keyOf(int column) const;         // "best", "=optimizer.name": what is remembered of one
   int columnOf(const QString& key) const;  // -1 for none
-  void setWithDeleted(bool with);
+  // Which of those that were put away are listed too.
+  void setPutAway(bool withDeleted, bool withArchived);
   bool isShown(const QString& id) const { return !m_hidden.contains(id); }
   void setShown(const QString& id, bool shown) { setShown(QStringList{id}, shown); }
   void setShown(const QStringList& ids, bool shown);
@@ -108,6 +109,7 @@ class RunsModel : public QAbstractTableModel {
   void reload();
   void added(const QString& id);
   void removed(const QString& id);
+  bool isListed(const RunRecord& run) const;
   void refresh(const QString& id);
   void networksRead(const QStringList& ids);
   void refreshMetric();
@@ -136,7 +138,7 @@ class RunsModel : public QAbstractTableModel {
   QStringList m_differing;
   QHash<QString, QString> m_widest;  // of each column the widest value, by keyOf()
   QSet<QString> m_hidden;
-  bool m_withDeleted = false;
+  bool m_withDeleted = false, m_withArchived = false;
 };
 
 }  // namespace loom

@@ -45,7 +45,7 @@ QString RunsModel::text(const RunRecord& run, int column) const {
     case name:
       return run.name;
     case state:
-      return run.deleted > 0 ? tr("Deleted") : stateWords(run);
+      return run.deleted > 0 ? tr("Deleted") : run.archived ? tr("Archived") : stateWords(run);
     case best:
       return run.bestStep >= 0 ? m_metrics.number(run, run.best) : kMissing;
     case bestEpoch:
@@ -265,6 +265,9 @@ QStringList RunsModel::filterValues(const QString& name) const {
   const auto quoted = [](const QString& text) { return '"' + text + '"'; };
   QStringList values;
   if (name == "name" || name == "state" || name == "tag") {
+    if (name == "state")
+      values << "archived"
+             << "deleted";
     for (const auto& each : m_items) {
       if (name == "name") values << quoted(each->record.name);
       if (name == "state") values << QString::fromLatin1(toKey(each->record.state));

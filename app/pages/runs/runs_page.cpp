@@ -1,6 +1,7 @@
 #include "app/pages/runs/runs_page.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -11,8 +12,10 @@
 #include <algorithm>
 
 #include "app/exports.h"
+#include "app/pages/runs/run_board.h"
 #include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
+#include "app/pages/runs/settings_panel.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
@@ -20,8 +23,8 @@
 #include "app/store_series.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
-#include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/choice_field.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
@@ -132,8 +135,12 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
 
 RunsPage::~RunsPage() = default;
 
+ParallelAxes& RunsPage::differing() const {
+  return m_settings->parallel();
+}
+
 bool RunsPage::settled() const {
-  return !m_soon.isActive() && !m_columnsSoon.isActive() && !m_model->readsNetworks();
+  return !m_soon.isActive() && !m_columnsSoon.isActive() && !m_model->readsNetworks() && !m_settings->isWeighing();
 }
 
 // While many runs come in, all of them together are drawn anew some times a second, with a small part of its time.
@@ -163,13 +170,18 @@ void RunsPage::makeActions() {
   for (int i = 0; i < 9; ++i)
     addCommand(qPrintable(QStringLiteral("runs.view-%1").arg(i + 1)), tr("Open saved view %1").arg(i + 1),
                QStringLiteral("Ctrl+Shift+%1").arg(i + 1), [this, i] { openSavedView(i); });
-  addCommand("runs.log-loss", tr("Logarithmic loss"), "L", [this] { m_logLoss->toggle(); });
+  addCommand("runs.log-loss", tr("Logarithmic loss, or of the chart that has the keyboard"), "L", [this] {
+    auto* const chart = qobject_cast<LineChart*>(QApplication::focusWidget());
+    chart && m_charts->isAncestorOf(chart) ? chart->setLogarithmic(!chart->isLogarithmic()) : m_logLoss->toggle();
+  });
+  addCommand("runs.add-chart", tr("Add a chart..."), "Shift+A", [this] { addChart(); });
   const QString names[] = {tr("Steps on the x axis"), tr("Epochs on the x axis"), tr("Samples on the x axis"),
                            tr("Time on the x axis"), tr("Relative time on the x axis")};
   const char* units[] = {"runs.x-steps", "runs.x-epochs", "runs.x-samples", "runs.x-time", "runs.x-relative-time"};
   for (int i = 0; i < 5; ++i)
     addCommand(units[i], names[i], QString::number(i + 1), [this, i] { m_unit->setCurrent(i); });
   addCommand("runs.compare", tr("Compare the shown runs"), {}, [this] { compare(); });
+  makeExportCommands();
   makeTableCommands();
 }
 
@@ -212,6 +224,11 @@ void RunsPage::choose(const QString& id) {
 }
 
 bool RunsPage::show(const Place& place) {
+  // What one is led to is there, whatever was looked for before.
+  if (m_model->rowOf(place.run) >= 0 && m_rows->rowOf(place.run) < 0) {
+    m_rows->reveal(place.run);
+    if (m_rows->rowOf(place.run) < 0) m_search->clear();
+  }
   choose(place.run);
   return m_table->currentIndex().data(RunsModel::idRole).toString() == place.run && !place.run.isEmpty();
 }
@@ -241,7 +258,10 @@ QWidget* RunsPage::keyboardHome() {
   return m_table;
 }
 QList<QWidget*> RunsPage::areas() const {
-  return {m_search, m_metric->isVisible() ? m_metric : m_loss, m_table};
+  QWidget* chart = m_board->charts().front().panel;
+  for (const RunBoard::Chart& each : m_board->charts())
+    if (each.panel->isVisible() && !chart->isVisible()) chart = each.panel;
+  return {m_search, chart, m_table};
 }
 
 QJsonObject RunsPage::saveLayout() const {
@@ -249,10 +269,10 @@ QJsonObject RunsPage::saveLayout() const {
   for (const int each : m_split->sizes()) sizes << each;
   return {{"split", sizes},
           {"unit", m_unit->current()},
-          {"chart", m_which->current()},
+          {"look", m_settings->look()},
+          {"chart", m_which->currentIndex()},
           {"smoothing_weight", m_smoothing->weight()},
           {"log_x", m_logX->isChecked()},
-          {"log_loss", m_logLoss->isChecked()},
           {"hidden", QJsonArray::fromStringList(m_model->hidden())},
           {"view", currentView()},
           {"open", QJsonArray::fromStringList(m_rows->open())},
@@ -263,10 +283,9 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
   const QJsonArray sizes = layout["split"].toArray();
   m_split->setSizes(sizes.size() == 2 ? QList<int>{sizes[0].toInt(), sizes[1].toInt()} : QList<int>{372, 420});
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 4));
-  m_which->setCurrent(std::clamp(layout["chart"].toInt(0), 0, 1));
+  m_settings->setLook(layout["look"].toInt(0));
   m_smoothing->setWeight(layout["smoothing_weight"].toDouble(kUsualSmoothing));
   m_logX->setChecked(layout["log_x"].toBool(false));
-  m_logLoss->setChecked(layout["log_loss"].toBool(false));
   QStringList hidden;
   for (const auto& each : layout["hidden"].toArray()) hidden << each.toString();
   m_model->setHidden(hidden);
@@ -275,8 +294,11 @@ void RunsPage::restoreLayout(const QJsonObject& layout) {
   m_rows->setOpenGroups(open);
   m_saved = layout["saved"].toArray();
   QJsonObject view = layout["view"].toObject();
+  view.remove("brushes");
   view.remove("filter");  // nobody looks for runs that a word of last week hides
   openView(view);
+  m_which->setCurrentIndex(std::clamp(layout["chart"].toInt(0), 0, m_which->count() - 1));
+  showPanels();
   refreshViews();
 }
 

@@ -3,6 +3,7 @@
 #include <QJsonArray>
 #include <QPointer>
 #include <QTimer>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,11 +20,15 @@ class QStackedWidget;
 namespace loom {
 
 class Button;
+class ChoiceField;
 class ChartStack;
+struct ComparedCurves;
 class DataTable;
 class ParallelAxes;
+class SettingsPanel;
 class Popover;
 class LineChart;
+class RunBoard;
 class RunsModel;
 class SearchField;
 class SegmentedControl;
@@ -54,23 +59,30 @@ class RunsPage : public Page {
   DataTable& table() const { return *m_table; }
   LineChart& metricChart() const { return *m_metric; }
   LineChart& lossChart() const { return *m_loss; }
-  ParallelAxes& differing() const { return *m_differing; }
+  ParallelAxes& differing() const;
+  SettingsPanel& settings() const { return *m_settings; }
+  RunBoard& board() const { return *m_board; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  static constexpr int kChartsShare = 13, kSettingsShare = 5;  // of the width above the table
   QWidget* makeBar();
   QWidget* makeCharts();
   void makeActions();
   void connectCharts();
-  void setLines();                                              // which runs are drawn, in which colours
-  void setDiffering(const std::vector<RunRows::Drawn>& drawn);  // the panel of settings
+  void setLines();  // which runs are drawn, in which colours
   void setRange();
   void soon();  // all of it anew, with the next frame
   void refreshSoon();
   void showPanels();
+  void connectBoard();
+  void addChart();
+  void chooseSeries(const QString& instead, QWidget* anchor);      // instead of which; empty = one more
+  std::vector<std::pair<QString, QString>> seriesOffered() const;  // key and title, as far as no chart has them
+  void refreshBadge();
   void highlight(const QString& line);
   QString chosenLine() const;  // of the one row that is selected
   void choose(const QString& id);
@@ -84,7 +96,19 @@ class RunsPage : public Page {
   void chooseColour(const QModelIndex& index);
   void hideOthers();
   void deleteSelected();
+  void archiveSelected();
   void compare();
+  ComparedCurves comparedCurves() const;
+  void makeExportCommands();
+  void exportMenu();
+  QStringList exportedRuns() const;
+  void askFile(const QString& title, const QString& name, std::function<void(const QString&)> write);
+  void exportTable();
+  void writeTable(const QString& file);
+  void exportSeries();
+  void writeSeries(const QString& file);
+  void exportTensorBoardDialog();
+  void writeTensorBoard(const QString& folder);
   void openFolder();
   void contextMenu(const QPoint& place);
   void groupMenu(const QModelIndex& index);
@@ -93,6 +117,7 @@ class RunsPage : public Page {
   void refreshGrouping();
   bool isGroup(const QModelIndex& index) const;
   QJsonObject currentView() const;
+  bool isAsSaved(const QJsonObject& view) const;
   void openView(const QJsonObject& view);
   void openSavedView(int number);
   int savedView(const QString& name) const;  // -1 for none
@@ -112,13 +137,17 @@ class RunsPage : public Page {
   DataTable* m_table;
   QLabel *m_count, *m_badge;
   SearchField* m_search;
-  Button *m_compare, *m_group, *m_viewButton;
-  SegmentedControl *m_unit, *m_which;  // the x axis; which chart in a narrow window
+  Button *m_compare, *m_group, *m_viewButton, *m_export;
+  SegmentedControl* m_unit;  // the x axis
+  ChoiceField* m_which;      // of the charts, in a narrow window
+  Button* m_addChart;
   SmoothingSlider* m_smoothing;
   Switch *m_logX, *m_logLoss;
   ChartStack* m_charts;
+  RunBoard* m_board = nullptr;
+  int m_endsRoom = 0;  // right of the plot, for names and values at the ends of lines
   LineChart *m_metric, *m_loss;
-  ParallelAxes* m_differing;
+  SettingsPanel* m_settings;
   Splitter* m_split;
   QStackedWidget* m_views;
   QPointer<Popover> m_card;
@@ -131,7 +160,7 @@ class RunsPage : public Page {
   QHash<QString, QString> m_lineOf;  // of each run that is drawn, by itself or in a mean
   std::map<QString, std::unique_ptr<OutlineQuestion>> m_outlines;  // of those runs
   std::map<std::pair<QString, std::string>, std::shared_ptr<StoreSeries>>
-      m_sources;      // of those lines, by run and series
+      m_sources;      // of those lines, by run, chart and series
   int m_edited = -1;  // a column that is shown while it is written into
 };
 

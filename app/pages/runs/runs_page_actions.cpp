@@ -5,10 +5,12 @@
 #include <QMenu>
 
 #include "app/attempt.h"
+#include "app/group_series.h"
 #include "app/pages/runs/compare_card.h"
 #include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
+#include "app/store_series.h"
 #include "app/trained_runs.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
@@ -98,6 +100,27 @@ void RunsPage::deleteSelected() {
                     }});
 }
 
+// Out of the list and of the charts; nothing else becomes of them.
+void RunsPage::archiveSelected() {
+  QStringList ids;
+  bool away = false;  // one of them is in the list: all are put away, else all come back
+  for (const QString& id : selected())
+    if (const RunRecord* run = context().store->find(id); run && !isLive(run->state) && run->deleted == 0) {
+      ids << id;
+      away = away || !run->archived;
+    }
+  if (ids.isEmpty()) {
+    if (!selected().isEmpty()) context().notify({tr("A run that goes on stays in the list."), {}, {}});
+    return;
+  }
+  const QString name = context().store->find(ids.first())->name;
+  context().store->setArchived(ids, away);
+  const QString who = ids.size() == 1 ? name : tr("%1 runs").arg(ids.size());
+  context().notify(
+      {away ? tr("%1 archived: Views shows what was put away.").arg(who) : tr("%1 back in the list.").arg(who),
+       tr("Undo"), [store = context().store, ids, away] { store->setArchived(ids, !away); }});
+}
+
 // A group stands in the comparison as the first of its runs, with its mean.
 void RunsPage::compare() {
   std::vector<ComparedRun> runs;
@@ -111,8 +134,35 @@ void RunsPage::compare() {
   }
   if (runs.size() < 2) return;
   delete m_card;
-  m_card = new CompareCard(runs, m_model->differing(), *context().runMetrics, window());
+  m_card = new CompareCard(runs, m_model->differing(), *context().runMetrics, comparedCurves(), window());
   m_card->openAt(m_compare);
+}
+
+// The lines of the first chart, from sources of their own: the card may be asked for another width.
+ComparedCurves RunsPage::comparedCurves() const {
+  const XAxisModel& axis = *m_charts->axis();
+  ComparedCurves curves{.title = m_metric->title(),
+                        .value = m_model->metricKind(),
+                        .better = m_model->metricBetter(),
+                        .unit = axis.unit(),
+                        .range = axis.full(),
+                        .lines = {}};
+  for (const RunRows::Drawn& each : m_rows->drawn()) {
+    for (const PanelLine& drawn : m_metric->lines()) {
+      if (drawn.line.id != each.id) continue;
+      ChartLine line = drawn.line;
+      std::vector<std::shared_ptr<const SeriesSource>> sources;
+      for (const QString& id : each.runs)
+        if (const RunRecord* const run = context().store->find(id))
+          sources.push_back(std::make_shared<StoreSeries>(
+              *context().store, id, (run->metricOfValidation ? "validation." : "epoch.") + run->metric.toStdString()));
+      if (sources.empty()) continue;
+      line.source =
+          sources.size() == 1 ? sources.front() : std::make_shared<GroupSeries>(std::move(sources), m_rows->spread());
+      curves.lines.push_back(std::move(line));
+    }
+  }
+  return curves;
 }
 
 void RunsPage::openFolder() {
@@ -194,6 +244,10 @@ void RunsPage::makeTableCommands() {
   add(
       "runs.restore", tr("Back into the list"), "", [](const RunRecord& run) { return run.deleted > 0; },
       [this](const RunRecord& run) { context().store->restore(run.id); });
+  add(
+      "runs.archive", tr("Archive, or take out of the archive"), "save",
+      [](const RunRecord& run) { return run.deleted == 0; }, [this](const RunRecord&) { archiveSelected(); },
+      Keys{Qt::Key_A});
   add(
       "runs.delete", tr("Delete"), "delete", [](const RunRecord& run) { return run.deleted == 0; },
       [this](const RunRecord&) { deleteSelected(); }, Keys{Qt::Key_Delete});
@@ -282,6 +336,7 @@ void RunsPage::contextMenu(const QPoint& place) {
   add("runs.note", tr("Note"));
   add("runs.folder");
   menu.addSeparator();
+  if (run->deleted == 0) add("runs.archive", run->archived ? tr("Out of the archive") : tr("Archive"));
   add(run->deleted > 0 ? "runs.restore" : "runs.delete");
   menu.exec(m_table->viewport()->mapToGlobal(place));
 }

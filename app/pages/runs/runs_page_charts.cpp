@@ -5,16 +5,18 @@
 #include <cmath>
 
 #include "app/group_series.h"
+#include "app/pages/runs/run_board.h"
 #include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
+#include "app/pages/runs/settings_panel.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
+#include "app/run_series.h"
 #include "app/run_settings.h"
 #include "app/store_series.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
-#include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
@@ -26,10 +28,8 @@ namespace loom {
 namespace {
 
 // Beside the name of a line at its end: sign, gaps and a value such as "100.00 %".
-constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260, kBareEnds = 16;
-constexpr int kNarrow = 1000, kWide = 1200;
+constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
 constexpr std::size_t kColours = 30;     // that are not grey
-constexpr int kMostAxes = 4;             // of settings, beside the result
 constexpr std::size_t kMostLines = 100;  // more cannot be told apart, and would take the window's time
 
 // The best, in the order of the table; what was not measured comes after all that was.
@@ -74,11 +74,6 @@ QHash<QString, int> coloursFor(const std::vector<RunRows::Drawn>& drawn) {
   return colours;
 }
 
-Json valueOf(const RunRecord& run, const QString& key) {
-  const auto found = run.settings.find(key.toStdString());
-  return found == run.settings.end() ? Json() : *found;
-}
-
 }  // namespace
 
 void RunsPage::connectCharts() {
@@ -91,11 +86,13 @@ void RunsPage::connectCharts() {
   });
   connect(m_charts, &ChartStack::lineHovered, this, &RunsPage::hover);
   connect(m_charts, &ChartStack::lineClicked, this, &RunsPage::choose);
-  connect(m_differing, &ParallelAxes::lineHovered, this, [this](const QString& id) {
+  connect(m_settings, &SettingsPanel::lineHovered, this, [this](const QString& id) {
     hover(id);
-    highlight(id.isEmpty() ? chosenLine() : id);
+    highlight(id.isEmpty() ? chosenLine() : m_lineOf.value(id));
+    m_settings->setHighlighted(id.isEmpty() ? chosenRun() : id);
   });
-  connect(m_differing, &ParallelAxes::lineClicked, this, &RunsPage::choose);
+  connect(m_settings, &SettingsPanel::lineClicked, this, &RunsPage::choose);
+  connect(m_settings, &SettingsPanel::brushesChanged, this, &RunsPage::soon);
   connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] { highlight(chosenLine()); });
 }
 
@@ -108,14 +105,19 @@ void RunsPage::setLines() {
   const QString metric = m_model->metric();
   const std::string validation = "validation." + metric.toStdString(), training = "epoch." + metric.toStdString();
   std::vector<ChartLine> metrics, losses;
+  std::map<QString, std::vector<ChartLine>> others;  // by series
+  std::map<QString, SeriesFace> faces;
   // A source that was drawn before has its answer: a curve that is read again would vanish for a moment.
   decltype(m_sources) sources;
   decltype(m_outlines) outlines;
-  const auto source = [&](const QStringList& runs, const std::string& name) -> std::shared_ptr<const SeriesSource> {
+  // Each chart has sources of its own: one that is asked for two widths in turn would read for ever.
+  const auto source = [&](const QStringList& runs, const std::string& name,
+                          const std::string& chart) -> std::shared_ptr<const SeriesSource> {
     std::vector<std::shared_ptr<const SeriesSource>> each;
     for (const QString& id : runs) {
-      std::shared_ptr<StoreSeries>& kept = sources[{id, name}];
-      if (const auto known = m_sources.find({id, name}); !kept && known != m_sources.end()) kept = known->second;
+      const std::pair key{id, chart + ':' + name};
+      std::shared_ptr<StoreSeries>& kept = sources[key];
+      if (const auto known = m_sources.find(key); !kept && known != m_sources.end()) kept = known->second;
       if (!kept) kept = std::make_shared<StoreSeries>(*context().store, id, name);
       each.push_back(kept);
     }
@@ -145,14 +147,31 @@ void RunsPage::setLines() {
     if (!metric.isEmpty() && (hasValidation || hasTraining)) {
       ChartLine measured = line;
       measured.kind = LineKind::plain;
-      measured.source = source(row.runs, hasValidation ? validation : training);
+      measured.source = source(row.runs, hasValidation ? validation : training, RunBoard::kMetric);
       measured.value = context().runMetrics->kind(*first, metric);
       metrics.push_back(std::move(measured));
     }
     if (hasLoss) {
-      line.source = source(row.runs, series::kLoss);
-      line.value = ValueKind::loss;
-      losses.push_back(std::move(line));
+      ChartLine loss = line;
+      loss.source = source(row.runs, series::kLoss, RunBoard::kLoss);
+      loss.value = ValueKind::loss;
+      losses.push_back(std::move(loss));
+    }
+    for (const RunBoard::Chart& each : m_board->charts()) {
+      const std::string name = each.series.toStdString();
+      if (each.panel == m_metric || each.panel == m_loss ||
+          !std::all_of(row.runs.begin(), row.runs.end(), [&](const QString& id) {
+            const RunOutline* const outline = outlines[id]->ask({m_charts->axis()->unit(), {}});
+            return outline && outline->has(name);
+          }))
+        continue;
+      const SeriesFace face = faceOfSeries(name, *context().runMetrics, *first);
+      faces.try_emplace(each.series, face);
+      ChartLine other = line;
+      other.kind = face.line;
+      other.value = face.value;
+      other.source = source(row.runs, name, name);
+      others[each.series].push_back(std::move(other));
     }
   }
   m_outlines = std::move(outlines);
@@ -170,12 +189,22 @@ void RunsPage::setLines() {
   QString widest;
   for (const ChartLine& line : metrics)
     if (line.name.size() > widest.size()) widest = line.name;
-  PanelMargins margins = m_metric->margins();
-  margins.right = std::clamp(text.horizontalAdvance(widest) + kEndSignAndValue, kNarrowestEnds, kWidestEnds);
-  m_metric->setMargins(margins);
+  m_endsRoom = std::clamp(text.horizontalAdvance(widest) + kEndSignAndValue, kNarrowestEnds, kWidestEnds);
   m_metric->setLines(std::move(metrics));
   m_loss->setLines(std::move(losses));
-  setDiffering(all);
+  for (const RunBoard::Chart& each : m_board->charts()) {
+    if (each.panel == m_metric || each.panel == m_loss) continue;
+    if (const auto face = faces.find(each.series); face != faces.end()) {
+      each.panel->setValueKind(face->second.value);
+      each.panel->setBetter(face->second.better);
+    }
+    each.panel->setLines(std::move(others[each.series]));
+  }
+  QHash<QString, int> ofRuns;
+  for (const RunRows::Drawn& each : all)
+    for (const QString& run : each.runs) ofRuns.insert(run, each.colour);
+  m_settings->refresh(ofRuns);
+  showPanels();
   // A run that is drawn no more would leave all others faint.
   if (!m_drawn.contains(m_metric->highlighted())) highlight(chosenLine());
 }
@@ -183,65 +212,11 @@ void RunsPage::setLines() {
 void RunsPage::highlight(const QString& line) {
   const QString drawn = m_drawn.contains(line) ? line : QString();
   m_charts->setHighlighted(drawn);
-  m_differing->setHighlighted(drawn);
+  m_settings->setHighlighted(m_rows->isGrouped() ? chosenRun() : drawn);
 }
 
 void RunsPage::hover(const QString& id) {
   m_table->setHoveredRow(m_rows->rowOf(id));
-}
-
-// The first settings in which the drawn runs differ, and the best that each reached.
-void RunsPage::setDiffering(const std::vector<RunRows::Drawn>& drawn) {
-  struct Shown {
-    const RunRows::Drawn* row;
-    const RunRecord* run;
-  };
-  std::vector<Shown> shown;
-  for (const RunRows::Drawn& each : drawn)
-    if (const int row = m_model->rowOf(each.runs.front()); row >= 0 && !m_model->run(row).settings.empty())
-      shown.push_back({&each, &m_model->run(row)});
-  QStringList keys;
-  for (const QString& key : m_model->differing())
-    if (keys.size() < kMostAxes && !(m_rows->isGrouped() && isSeedSetting(key)) &&
-        std::any_of(shown.begin(), shown.end(),
-                    [&](const Shown& each) { return valueOf(*each.run, key) != valueOf(*shown.front().run, key); }))
-      keys << key;
-  std::vector<QString> axes;
-  std::vector<ParallelLine> lines;
-  if (shown.size() > 1 && !keys.isEmpty()) {
-    for (const QString& key : std::as_const(keys)) axes.push_back(labelOfSetting(key));
-    axes.push_back(m_model->metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best"));
-    for (const auto& [row, run] : shown) {
-      ParallelLine line{.id = row->id, .colour = row->colour, .values = {}};
-      for (const QString& key : std::as_const(keys)) {
-        const Json value = valueOf(*run, key);
-        line.values.push_back(
-            {textOfSetting(key, value), value.is_number() ? std::optional<double>(value.get<double>()) : std::nullopt});
-      }
-      line.values.push_back({row->best ? context().runMetrics->number(*run, *row->best)
-                             : run->step > 0 && !std::isfinite(run->loss) ? tr("NaN")
-                                                                          : QStringLiteral("–"),
-                             row->best});
-      lines.push_back(std::move(line));
-    }
-  }
-  m_differing->setContent(std::move(axes), std::move(lines));
-  showPanels();
-}
-
-void RunsPage::showPanels() {
-  // One chart in a narrow window, and which; the third where there is room for all.
-  const bool narrow = width() < kNarrow;
-  m_which->setVisible(narrow);
-  m_badge->setVisible(!narrow);  // the status strip tells of points too
-  m_metric->setVisible(!narrow || m_which->current() == 0);
-  m_loss->setVisible(!narrow || m_which->current() == 1);
-  // Beside the other chart its lines take all the room: the names stand there.
-  m_loss->setLineEnds(narrow ? LineEnds::oneLine : LineEnds::none);
-  PanelMargins margins = m_loss->margins();
-  margins.right = narrow ? m_metric->margins().right : kBareEnds;
-  m_loss->setMargins(margins);
-  m_differing->setVisible(width() >= kWide && !m_differing->lines().empty());
 }
 
 void RunsPage::setRange() {

@@ -2,17 +2,20 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScrollArea>
 
 #include "app/pages/runs/filter_completer.h"
+#include "app/pages/runs/run_board.h"
 #include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/pages/runs/runs_page.h"
+#include "app/pages/runs/settings_panel.h"
 #include "app/run_display.h"
 #include "app/smoothing_slider.h"
 #include "app/workspace.h"
 #include "widgets/chart/chart_stack.h"
-#include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/choice_field.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
@@ -52,6 +55,9 @@ QWidget* RunsPage::makeBar() {
   m_viewButton->setShrinks(true);
   m_viewButton->setMaximumWidth(180);
   connect(m_viewButton, &Button::clicked, this, &RunsPage::chooseView);
+  m_export = new Button("export", tr("Export"), ButtonKind::outlined);
+  m_export->setObjectName("runs-export");
+  connect(m_export, &Button::clicked, this, &RunsPage::exportMenu);
   auto* folder = new Button("import", tr("Open run folder"), ButtonKind::outlined);
   connect(folder, &Button::clicked, this, &RunsPage::openFolder);
   m_compare = new Button("compare", tr("Compare"), ButtonKind::tinted);
@@ -63,6 +69,7 @@ QWidget* RunsPage::makeBar() {
   row->addWidget(m_group);
   row->addWidget(m_viewButton);
   row->addStretch();
+  row->addWidget(m_export);
   row->addWidget(folder);
   row->addWidget(m_compare);
   // Under the field, so that what is wrong stands where it was typed.
@@ -113,14 +120,20 @@ QWidget* RunsPage::makeCharts() {
   m_logX = new Switch(tr("Log x"));
   m_logLoss = new Switch(tr("Log loss"));
   m_logLoss->setObjectName("log-loss");
-  m_which = new SegmentedControl({tr("Metric"), tr("Loss")});
+  m_which = new ChoiceField;
   m_which->setObjectName("runs-chart");
   m_which->setAccessibleName(tr("Which chart is shown"));
-  connect(m_which, &SegmentedControl::currentChanged, this, &RunsPage::showPanels);
+  m_which->setMaximumWidth(190);
+  connect(m_which, &QComboBox::activated, this, &RunsPage::showPanels);
+  m_addChart = new Button("plus", tr("Chart"), ButtonKind::plain);
+  m_addChart->setObjectName("add-chart");
+  m_addChart->setToolTip(tr("Add a chart of any curve (Shift+A)"));
+  connect(m_addChart, &Button::clicked, this, &RunsPage::addChart);
   m_badge = new QLabel;
   m_badge->setProperty("kind", "hint");
   m_badge->setObjectName("every-point");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_which, m_badge})
+  for (QWidget* each :
+       std::initializer_list<QWidget*>{m_unit, m_smoothing, m_logX, m_logLoss, m_which, m_addChart, m_badge})
     row->addWidget(each);
   row->addStretch();
   column->addLayout(row);
@@ -129,14 +142,22 @@ QWidget* RunsPage::makeCharts() {
   m_loss = m_charts->addPanel(tr("Training loss"), {}, 2);
   m_metric->setLineEnds(LineEnds::oneLine);
   m_metric->setEmptyText(tr("Tick runs in the table to draw them here"));
-  m_differing = new ParallelAxes;
-  m_differing->setObjectName("settings-that-differ");
-  m_differing->setTitle(tr("Settings that differ"), tr("and what came of them"));
+  m_settings = new SettingsPanel(*m_model, *m_rows, *context().runMetrics);
   auto* box = new QHBoxLayout;
   box->setContentsMargins(12, 0, 12, 4);
   box->setSpacing(20);
-  box->addWidget(m_charts, 13);
-  box->addWidget(m_differing, 5);
+  // More rows of charts than there is room for are scrolled to.
+  m_board = new RunBoard(*m_charts, *m_metric, *m_loss, this);
+  auto* scroll = new QScrollArea;
+  scroll->setObjectName("runs-board");
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  m_charts->setProperty("kind", "scrolled");
+  scroll->setWidget(m_charts);
+  box->addWidget(scroll, kChartsShare);
+  box->addWidget(m_settings, kSettingsShare);
   column->addLayout(box, 1);
   connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) {
     m_charts->axis()->setUnit(kUnits[index]);
@@ -146,10 +167,9 @@ QWidget* RunsPage::makeCharts() {
   connect(m_smoothing, &SmoothingSlider::changed, m_charts, &ChartStack::setSmoothing);
   m_charts->setSmoothing(m_smoothing->weight());
   connect(m_logX, &Switch::toggled, this, [this](bool on) { m_charts->axis()->setLogarithmic(on); });
-  connect(m_logLoss, &Switch::toggled, this, [this](bool on) {
-    m_loss->setLogarithmic(on);
-    m_loss->setTitle(tr("Training loss"), on ? tr("log") : QString());
-  });
+  connect(m_logLoss, &Switch::toggled, m_loss, &LineChart::setLogarithmic);
+  connect(m_loss, &LineChart::logarithmicChanged, m_logLoss, &Switch::setChecked);
+  connectBoard();
   m_charts->setCaption([this](double x) -> ChartStack::Caption {
     const QString names[] = {tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("After")};
     const int unit = m_unit->current();
@@ -159,21 +179,6 @@ QWidget* RunsPage::makeCharts() {
                                                  : formatDuration(x);
     return {names[unit] + ' ' + value, {}};
   });
-  for (const LineChart* panel : {m_metric, m_loss})
-    connect(panel, &LineChart::drawn, this, [this] {
-      std::int64_t points = 0;
-      for (const LineChart* each : {m_metric, m_loss})
-        if (!each->isHidden()) points += each->shownPoints();
-      m_points = points;
-      const bool every = m_metric->everyPointShown() && m_loss->everyPointShown();
-      m_badge->setText(
-          !points ? QString()
-          : every ? tr("Every point shown")
-                  : tr("%1 points folded into %2 columns, minimum and maximum kept")
-                        .arg(formatCount(static_cast<double>(points)),
-                             formatCount(static_cast<double>(m_metric->shownColumns() + m_loss->shownColumns()))));
-      refreshWords();
-    });
   return part;
 }
 

@@ -84,6 +84,46 @@ class RunsPageFixture : public QObject {
     event("validation", {{"loss", 0.5}, {"epoch", 0.1 * static_cast<double>(sequence)}, {"metrics", {{metric, best}}}});
     store().append(id, toBatch(std::move(events)));
   }
+  // Steps with what a trainer writes beside the loss.
+  void addSteps(const QString& id, int steps, double scale = 1) {
+    std::vector<Event> events;
+    for (int i = 1; i <= steps; ++i) {
+      Event each;
+      each.sequence = 5000 + i;
+      each.attempt = 1;
+      each.time = 1e9 + i;
+      each.kind = "step";
+      each.body = {{"step", i},
+                   {"loss", scale / i},
+                   {"epoch", 0.1 * i},
+                   {"learning_rate", 0.1},
+                   {"gradient_norm", scale * i},
+                   {"ms", 20.0 * scale},
+                   {"trust_ratio_least", 0.5}};
+      events.push_back(each);
+    }
+    store().append(id, toBatch(std::move(events)));
+  }
+  // A line of the menu that a click opens.
+  void pick(QAbstractButton* button, const QStringList& words) {
+    bool picked = false;
+    QTimer::singleShot(0, this, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      for (const QString& word : words) {
+        QAction* line = nullptr;
+        for (QAction* each : menu ? menu->actions() : QList<QAction*>())
+          if (each->text().section('\t', 0, 0) == word) line = each;
+        if (!line) break;
+        picked = word == words.last();
+        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(line).center());
+        menu = line->menu();
+      }
+      while (QWidget* popup = picked ? nullptr : QApplication::activePopupWidget()) popup->close();
+    });
+    QTest::mouseClick(button, Qt::LeftButton);
+    QCoreApplication::processEvents();
+    QVERIFY2(picked, qPrintable(words.join(" > ")));
+  }
   int row(const QString& id) {
     for (int i = 0; i < table().model()->rowCount(); ++i)
       if (table().model()->index(i, 0).data(RunsModel::idRole) == id) return i;

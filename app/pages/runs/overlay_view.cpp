@@ -1,0 +1,220 @@
+#include "app/pages/runs/overlay_view.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QPainterPath>
+#include <QToolTip>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "widgets/theme/theme.h"
+
+namespace loom {
+namespace {
+
+constexpr double kEdge = 16, kLargestScale = 1.5, kSmallestScale = 0.02, kSummary = 26;
+constexpr double kReadable = 0.45;  // the scale from which cards have words
+constexpr double kZoomStep = 1.2;
+
+Colour inkOf(DrawnChange change) {
+  switch (change) {
+    case DrawnChange::added:
+      return Colour::ok;
+    case DrawnChange::removed:
+      return Colour::error;
+    case DrawnChange::changed:
+      return Colour::warning;
+    default:
+      return Colour::lineStrong;
+  }
+}
+
+QString signOf(DrawnChange change) {
+  return change == DrawnChange::added     ? QStringLiteral("+")
+         : change == DrawnChange::removed ? QStringLiteral("−")
+         : change == DrawnChange::changed ? QStringLiteral("Δ")
+                                          : QString();
+}
+
+}  // namespace
+
+OverlayView::OverlayView(QWidget* parent) : QWidget(parent) {
+  setMouseTracking(true);
+  setMinimumSize(280, 160);
+}
+
+void OverlayView::setOverlay(DrawingOverlay overlay) {
+  m_overlay = std::move(overlay);
+  m_message.clear();
+  setAccessibleName(tr("Drawings laid over each other: %1").arg(summary()));
+  fit();
+}
+
+void OverlayView::setMessage(const QString& message) {
+  m_overlay = {};
+  m_message = message;
+  setAccessibleName(message);
+  update();
+}
+
+QString OverlayView::summary() const {
+  if (m_overlay.isSame()) return tr("The drawings are the same");
+  QStringList words;
+  const auto add = [&](DrawnChange change, const QString& text) {
+    if (const int count = m_overlay.count(change); count > 0) words << text.arg(count);
+  };
+  add(DrawnChange::added, tr("%1 added"));
+  add(DrawnChange::removed, tr("%1 removed"));
+  add(DrawnChange::changed, tr("%1 changed"));
+  return words.isEmpty() ? tr("Other wires between the same nodes") : words.join(", ");
+}
+
+void OverlayView::fit() {
+  m_fitted = true;
+  const QRectF room = QRectF(rect()).adjusted(kEdge, kSummary + 4, -kEdge, -kEdge);
+  const QRectF all = m_overlay.bounds;
+  if (all.isEmpty() || room.isEmpty()) return update();
+  m_scale = std::clamp(std::min(room.width() / all.width(), room.height() / all.height()), kSmallestScale, 1.0);
+  m_offset = room.center() - all.center() * m_scale;
+  update();
+}
+
+QRectF OverlayView::shown(const QRectF& card) const {
+  return {shown(card.topLeft()), card.size() * m_scale};
+}
+
+QRectF OverlayView::cardOf(const QString& id) const {
+  for (const OverlayNode& each : m_overlay.nodes)
+    if (each.id == id) return shown(each.card);
+  return {};
+}
+
+void OverlayView::paintNode(QPainter& painter, const OverlayNode& node) const {
+  const Theme& theme = Theme::of(this);
+  const QRectF card = shown(node.card);
+  if (!card.intersects(QRectF(rect()))) return;
+  const bool same = node.change == DrawnChange::same;
+  const QColor ink = theme.colour(inkOf(node.change));
+  QPen pen(ink, same ? 1 : 1.75);
+  if (node.change == DrawnChange::removed) pen.setStyle(Qt::DashLine);
+  painter.setPen(pen);
+  painter.setBrush(theme.colour(Colour::surface));
+  const double radius = std::min(6.0, card.height() / 4);
+  painter.drawRoundedRect(card, radius, radius);
+  if (!same) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.colour(inkOf(node.change), 0.14));
+    painter.drawRoundedRect(card, radius, radius);
+  }
+  const double sign = same ? 0 : 16;
+  if (!same) {
+    painter.setFont(Theme::withWeight(theme.font(FontRole::heading), 600));
+    painter.setPen(ink);
+    painter.drawText(card.adjusted(6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, signOf(node.change));
+  }
+  if (m_scale < kReadable) return;
+  const QRectF inner = card.adjusted(8 + sign, 2, -8, -2);
+  painter.setFont(Theme::withWeight(theme.font(FontRole::label), 600));
+  painter.setPen(theme.colour(same ? Colour::text2 : Colour::text));
+  const QFontMetricsF names(painter.font());
+  const bool two = card.height() >= 2 * names.height();
+  const QString second = node.note.isEmpty() ? node.layer : node.note;
+  painter.drawText(inner, (two ? Qt::AlignTop : Qt::AlignVCenter) | Qt::AlignLeft,
+                   names.elidedText(node.id, Qt::ElideMiddle, inner.width()));
+  if (!two) return;
+  painter.setFont(theme.font(FontRole::axis));
+  painter.setPen(theme.colour(Colour::text3));
+  painter.drawText(inner, Qt::AlignBottom | Qt::AlignLeft,
+                   QFontMetricsF(painter.font()).elidedText(second, Qt::ElideRight, inner.width()));
+}
+
+void OverlayView::paintEvent(QPaintEvent*) {
+  const Theme& theme = Theme::of(this);
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(theme.hairline(Colour::line));
+  painter.setBrush(theme.colour(Colour::canvas));
+  painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+  painter.setFont(theme.font(FontRole::body));
+  painter.setPen(theme.colour(Colour::text3));
+  if (!m_message.isEmpty()) {
+    painter.drawText(QRectF(rect()).adjusted(kEdge, kEdge, -kEdge, -kEdge), Qt::AlignCenter | Qt::TextWordWrap,
+                     m_message);
+    return;
+  }
+  for (const OverlayWire& each : m_overlay.wires) {
+    const QPointF from = shown(each.from), to = shown(each.to);
+    const double bend = std::max(8.0, std::abs(to.y() - from.y()) / 2);
+    QPainterPath path(from);
+    path.cubicTo(from + QPointF(0, bend), to - QPointF(0, bend), to);
+    QPen pen(theme.colour(each.change == DrawnChange::same ? Colour::axis : inkOf(each.change)),
+             each.change == DrawnChange::same ? 1 : 1.75);
+    if (each.change == DrawnChange::removed) pen.setStyle(Qt::DashLine);
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(path);
+  }
+  // What differs lies on top.
+  for (const bool same : {true, false})
+    for (const OverlayNode& each : m_overlay.nodes)
+      if ((each.change == DrawnChange::same) == same) paintNode(painter, each);
+  const QRectF head(1, 1, width() - 2, kSummary);
+  painter.fillRect(head, theme.colour(Colour::canvas, 0.85));
+  painter.setFont(Theme::withWeight(theme.font(FontRole::label), 500));
+  painter.setPen(theme.colour(Colour::text2));
+  painter.drawText(head.adjusted(10, 0, -10, 0), Qt::AlignLeft | Qt::AlignVCenter, summary());
+}
+
+void OverlayView::resizeEvent(QResizeEvent*) {
+  if (m_fitted) fit();
+}
+
+void OverlayView::wheelEvent(QWheelEvent* event) {
+  const double notches = event->angleDelta().y() / 120.0;
+  if (notches == 0 || m_overlay.nodes.empty()) return event->ignore();
+  const double scale = std::clamp(m_scale * std::pow(kZoomStep, notches), kSmallestScale, kLargestScale);
+  m_offset = event->position() - (event->position() - m_offset) * (scale / m_scale);
+  m_scale = scale;
+  m_fitted = false;
+  update();
+  event->accept();
+}
+
+void OverlayView::mousePressEvent(QMouseEvent* event) {
+  if (event->button() == Qt::LeftButton) m_grip = event->position();
+}
+
+void OverlayView::mouseMoveEvent(QMouseEvent* event) {
+  if (!m_grip || !(event->buttons() & Qt::LeftButton)) return;
+  m_offset += event->position() - *m_grip;
+  m_grip = event->position();
+  m_fitted = false;
+  update();
+}
+
+void OverlayView::mouseReleaseEvent(QMouseEvent*) {
+  m_grip.reset();
+}
+
+void OverlayView::mouseDoubleClickEvent(QMouseEvent*) {
+  fit();
+}
+
+bool OverlayView::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  auto* help = static_cast<QHelpEvent*>(event);
+  for (const OverlayNode& each : m_overlay.nodes)
+    if (shown(each.card).contains(help->pos())) {
+      QToolTip::showText(
+          help->globalPos(),
+          (each.note.isEmpty() ? each.id + ", " + each.layer : each.id + ": " + each.note).toHtmlEscaped(), this);
+      return true;
+    }
+  QToolTip::hideText();
+  event->ignore();
+  return true;
+}
+
+}  // namespace loom

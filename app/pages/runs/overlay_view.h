@@ -1,0 +1,48 @@
+#pragma once
+// Two drawings laid over each other, whole at first; the wheel zooms, dragging moves, a double click shows all again.
+// Signs say what colours say: plus what came, minus what went, a triangle what changed.
+#include <QWidget>
+#include <optional>
+
+#include "app/pages/runs/drawing_overlay.h"
+
+namespace loom {
+
+class OverlayView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit OverlayView(QWidget* parent = nullptr);
+  void setOverlay(DrawingOverlay overlay);
+  void setMessage(const QString& message);  // in its place
+  const DrawingOverlay& overlay() const { return m_overlay; }
+  QString summary() const;                 // "1 added, 2 removed, 1 changed"
+  QRectF cardOf(const QString& id) const;  // in the widget; empty for none
+
+  QSize sizeHint() const override { return {440, 300}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  void fit();
+  QRectF shown(const QRectF& card) const;
+  QPointF shown(const QPointF& at) const { return at * m_scale + m_offset; }
+  void paintNode(QPainter& painter, const OverlayNode& node) const;
+
+  DrawingOverlay m_overlay;
+  QString m_message;
+  double m_scale = 1;
+  QPointF m_offset;
+  bool m_fitted = true;
+  std::optional<QPointF> m_grip;
+};
+
+}  // namespace loom

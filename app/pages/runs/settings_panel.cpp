@@ -1,0 +1,356 @@
+#include "app/pages/runs/settings_panel.h"
+
+#include <QElapsedTimer>
+#include <QHBoxLayout>
+#include <QJsonObject>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/importance/forest.h"
+#include "app/pages/runs/run_rows.h"
+#include "app/pages/runs/runs_model.h"
+#include "app/run_metrics.h"
+#include "app/run_settings.h"
+#include "widgets/chart/scatter_plot.h"
+#include "widgets/chart/weight_bars.h"
+#include "widgets/controls/choice_field.h"
+#include "widgets/controls/segmented_control.h"
+#include "widgets/controls/text.h"
+
+namespace loom {
+namespace {
+
+const QString kResult = QStringLiteral("best");  // the key of the last axis
+constexpr std::size_t kOfRuns = 30;              // lines up to which each has its run's colour by itself
+constexpr int kAxisRoom = 72, kFewestAxes = 3, kMostAxes = 8;
+constexpr int kApplyMs = 16, kWeighMs = 500, kApplyShare = 3;
+constexpr double kLeastExplained = 0.3;
+
+bool differ(const std::vector<const RunRecord*>& runs, const std::string& key) {
+  const Json* first = nullptr;
+  for (const RunRecord* each : runs) {
+    const auto found = each->settings.find(key);
+    static const Json none;
+    const Json* const value = found == each->settings.end() ? &none : &*found;
+    if (first && *value != *first) return true;
+    first = value;
+  }
+  return false;
+}
+
+Cause causeOf(const AxisValue& value) {
+  return value.number && std::isfinite(*value.number) ? Cause(*value.number) : Cause(value.text.toStdString());
+}
+
+std::size_t hashOf(const CauseSamples& samples) {
+  std::size_t hash = 1;
+  const auto take = [&](std::size_t value) { hash = hash * 1099511628211u ^ value; };
+  for (const std::vector<Cause>& sample : samples.causes)
+    for (const Cause& cause : sample) take(std::hash<Cause>()(cause));
+  for (const double result : samples.results) take(std::hash<double>()(result));
+  return hash;
+}
+
+}  // namespace
+
+SettingsPanel::SettingsPanel(RunsModel& model, RunRows& rows, const RunMetrics& metrics, QWidget* parent)
+    : QWidget(parent),
+      m_model(model),
+      m_rows(rows),
+      m_metrics(metrics),
+      m_look(new SegmentedControl({tr("Settings"), tr("Scatter"), tr("Importance")})),
+      m_colourBy(new ChoiceField),
+      m_x(new ChoiceField),
+      m_stack(new QStackedWidget),
+      m_parallel(new ParallelAxes),
+      m_scatter(new ScatterPlot),
+      m_weights(new WeightBars) {
+  m_look->setObjectName("settings-look");
+  m_look->setAccessibleName(tr("How settings and results are shown"));
+  m_colourBy->setObjectName("settings-colour");
+  m_colourBy->setAccessibleName(tr("What the colour says"));
+  m_colourBy->setPrefix(tr("Colour"));
+  m_x->setObjectName("scatter-x");
+  m_x->setAccessibleName(tr("Setting on the x axis"));
+  m_parallel->setObjectName("settings-that-differ");
+  m_scatter->setObjectName("settings-scatter");
+  m_weights->setObjectName("settings-weights");
+  auto* row = new QHBoxLayout;
+  row->setContentsMargins(6, 0, 0, 0);
+  row->setSpacing(8);
+  row->addWidget(m_look);
+  row->addStretch();
+  row->addWidget(m_x);
+  row->addWidget(m_colourBy);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_parallel, m_scatter, m_weights}) m_stack->addWidget(each);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(6);
+  column->addLayout(row);
+  column->addWidget(m_stack, 1);
+  for (QTimer* each : {&m_applySoon, &m_weighSoon}) each->setSingleShot(true);
+  m_weighSoon.setInterval(kWeighMs);
+  connect(&m_applySoon, &QTimer::timeout, this, &SettingsPanel::applyBrushes);
+  connect(&m_weighSoon, &QTimer::timeout, this, &SettingsPanel::weigh);
+  connect(m_look, &SegmentedControl::currentChanged, this, &SettingsPanel::showLook);
+  connect(m_colourBy, &QComboBox::activated, this, [this] {
+    setShades();
+    showLook();
+  });
+  connect(m_x, &QComboBox::activated, this, &SettingsPanel::showLook);
+  connect(m_parallel, &ParallelAxes::brushed, this, &SettingsPanel::takeBrushes);
+  connect(m_scatter, &ScatterPlot::brushed, this, &SettingsPanel::takeBrushes);
+  connect(m_parallel, &ParallelAxes::lineHovered, this, &SettingsPanel::lineHovered);
+  connect(m_scatter, &ScatterPlot::lineHovered, this, &SettingsPanel::lineHovered);
+  connect(m_parallel, &ParallelAxes::lineClicked, this, &SettingsPanel::lineClicked);
+  connect(m_scatter, &ScatterPlot::lineClicked, this, &SettingsPanel::lineClicked);
+  connect(m_weights, &WeightBars::chosen, this, [this](const QString& key) {
+    m_colourBy->setCurrentIndex(std::max(0, m_colourBy->findData(key)));
+    setShades();
+    m_look->setCurrent(axes);
+  });
+  showLook();
+}
+
+int SettingsPanel::look() const {
+  return m_look->current();
+}
+
+void SettingsPanel::setLook(int look) {
+  m_look->setCurrent(look);
+}
+
+AxisValue SettingsPanel::valueOf(const RunRecord& run, const QString& key) const {
+  if (key == kResult) {
+    if (run.bestStep >= 0 && run.metric == m_model.metric()) return {m_metrics.number(run, run.best), run.best};
+    return {run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"), std::nullopt};
+  }
+  const auto found = run.settings.find(key.toStdString());
+  if (found == run.settings.end()) return {QStringLiteral("–"), std::nullopt};
+  if (found->is_number()) {
+    const double number = found->get<double>();
+    QString& text = m_numberTexts[key][number];
+    if (text.isEmpty()) text = textOfSetting(key, *found);
+    return {text, number};
+  }
+  QString& text = m_wordTexts[key][comparableText(*found)];
+  if (text.isEmpty()) text = textOfSetting(key, *found);
+  return {text, std::nullopt};
+}
+
+void SettingsPanel::refresh(const QHash<QString, int>& colours) {
+  std::vector<const RunRecord*> runs;
+  for (const RunRecord* each : m_rows.filtered())
+    if (!each->settings.empty()) runs.push_back(each);
+  m_axes.clear();
+  m_lines.clear();
+  const int most = std::clamp(width() / kAxisRoom, kFewestAxes, kMostAxes);
+  if (runs.size() > 1)
+    for (const QString& key : m_model.differing())
+      if (static_cast<int>(m_axes.size()) < most && !(m_rows.isGrouped() && isSeedSetting(key)) &&
+          differ(runs, key.toStdString()))
+        m_axes.push_back({key, labelOfSetting(key)});
+  if (!m_axes.empty()) {
+    m_axes.push_back({kResult, m_model.metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best")});
+    m_lines.reserve(runs.size());
+    for (const RunRecord* each : runs) {
+      ParallelLine line{.id = each->id, .colour = colours.value(each->id, -1), .shade = {}, .values = {}};
+      line.values.reserve(m_axes.size());
+      for (const ParallelAxes::Axis& axis : m_axes) line.values.push_back(valueOf(*each, axis.key));
+      m_lines.push_back(std::move(line));
+    }
+  }
+  fillChoices();
+  setShades();
+  showLook();
+}
+
+// What can be chosen stays chosen while it is there.
+void SettingsPanel::fillChoices() {
+  const auto fill = [](ChoiceField& field, const std::vector<std::pair<QString, QString>>& items) {
+    bool same = static_cast<std::size_t>(field.count()) == items.size();
+    for (std::size_t i = 0; same && i < items.size(); ++i)
+      same = field.itemData(static_cast<int>(i)).toString() == items[i].first;
+    if (same) return;
+    const QString chosen = field.currentData().toString();
+    field.clear();
+    for (const auto& [key, title] : items) field.addItem(title, key);
+    field.setCurrentIndex(std::max(0, field.findData(chosen)));
+  };
+  std::vector<std::pair<QString, QString>> colours{{"", tr("as it fits")}, {"run", tr("run")}, {kResult, tr("result")}},
+      settings;
+  for (std::size_t i = 0; i + 1 < m_axes.size(); ++i) {
+    colours.emplace_back(m_axes[i].key, m_axes[i].title);
+    settings.emplace_back(m_axes[i].key, m_axes[i].title);
+  }
+  fill(*m_colourBy, colours);
+  fill(*m_x, settings);
+}
+
+// By rank, so that a few that diverged do not make all others one colour.
+void SettingsPanel::setShades() {
+  QString by = m_colourBy->currentData().toString();
+  if (by.isEmpty()) by = m_lines.size() > kOfRuns ? kResult : QStringLiteral("run");
+  const auto axis = std::find_if(m_axes.begin(), m_axes.end(), [&](const auto& each) { return each.key == by; });
+  for (ParallelLine& line : m_lines) line.shade.reset();
+  if (axis == m_axes.end()) return;
+  const auto place = static_cast<std::size_t>(axis - m_axes.begin());
+  std::vector<AxisValue> values;
+  for (const ParallelLine& line : m_lines) values.push_back(line.values[place]);
+  const ValueAxis scale(by, {}, values);
+  const bool lower = by == kResult && m_model.metricBetter() == Better::lower;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < m_lines.size(); ++i) {
+    const bool none = scale.isOfNumbers() && !(values[i].number && std::isfinite(*values[i].number));
+    const double height = scale.height(values[i]);
+    order.emplace_back(none ? -1 : lower ? 1 - height : height, i);
+  }
+  std::sort(order.begin(), order.end());
+  // Of those that are alike all have one shade.
+  double shade = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || order[i].first != order[i - 1].first)
+      shade = static_cast<double>(i) / std::max(1.0, static_cast<double>(order.size() - 1));
+    m_lines[order[i].second].shade = shade;
+  }
+}
+
+void SettingsPanel::showLook() {
+  m_stack->setCurrentIndex(look());
+  m_x->setVisible(look() == scatter);
+  m_colourBy->setVisible(look() != importance);
+  if (look() == axes) {
+    m_parallel->setContent(m_axes, m_lines);
+    m_parallel->setBrushes(m_brushes);
+    m_parallel->setHighlighted(m_highlighted);
+    m_parallel->setTitle(tr("Settings that differ"),
+                         m_brushes.empty()
+                             ? tr("and what came of them")
+                             : tr("%1 of %2 in the brush").arg(m_parallel->accepted()).arg(m_lines.size()));
+  } else if (look() == scatter && !m_axes.empty()) {
+    const auto x =
+        static_cast<std::size_t>(std::clamp<int>(m_x->currentIndex(), 0, static_cast<int>(m_axes.size()) - 2));
+    m_scatter->setContent(m_axes, m_lines, x, m_axes.size() - 1);
+    m_scatter->setBrushes(m_brushes);
+    m_scatter->setHighlighted(m_highlighted);
+  } else if (look() == importance) {
+    weighSoon();
+  }
+}
+
+void SettingsPanel::setHighlighted(const QString& run) {
+  m_highlighted = run;
+  m_parallel->setHighlighted(run);
+  m_scatter->setHighlighted(run);
+}
+
+void SettingsPanel::takeBrushes(const std::vector<AxisBrush>& brushes) {
+  m_brushes = brushes;
+  m_parallel->setTitle(tr("Settings that differ"),
+                       m_brushes.empty() ? tr("and what came of them")
+                                         : tr("%1 of %2 in the brush").arg(m_parallel->accepted()).arg(m_lines.size()));
+  if (!m_applySoon.isActive()) m_applySoon.start(kApplyMs);
+}
+
+// The lines follow each move of the mouse, the table as often as it can.
+void SettingsPanel::applyBrushes() {
+  QElapsedTimer clock;
+  clock.start();
+  if (m_brushes.empty())
+    m_rows.setBrush({});
+  else
+    m_rows.setBrush([this](const RunRecord& run) {
+      return std::all_of(m_brushes.begin(), m_brushes.end(),
+                         [&](const AxisBrush& each) { return each.accepts(valueOf(run, each.axis)); });
+    });
+  Q_EMIT brushesChanged();
+  m_applySoon.setInterval(std::max<int>(kApplyMs, static_cast<int>(clock.elapsed()) * kApplyShare));
+}
+
+QJsonArray SettingsPanel::saveBrushes() const {
+  QJsonArray all;
+  for (const AxisBrush& each : m_brushes)
+    all << QJsonObject{{"axis", each.axis},     {"low", each.low},
+                       {"high", each.high},     {"numbers", each.numbers},
+                       {"others", each.others}, {"words", QJsonArray::fromStringList(each.words)}};
+  return all;
+}
+
+void SettingsPanel::restoreBrushes(const QJsonArray& brushes) {
+  std::vector<AxisBrush> all;
+  for (const auto& value : brushes) {
+    const QJsonObject each = value.toObject();
+    AxisBrush brush{.axis = each["axis"].toString(),
+                    .low = each["low"].toDouble(),
+                    .high = each["high"].toDouble(),
+                    .numbers = each["numbers"].toBool(),
+                    .others = each["others"].toBool(),
+                    .words = {}};
+    for (const auto& word : each["words"].toArray()) brush.words << word.toString();
+    all.push_back(brush);
+  }
+  if (all == m_brushes) return;
+  m_brushes = all;
+  showLook();
+  applyBrushes();
+}
+
+void SettingsPanel::weighSoon() {
+  if (!m_weighSoon.isActive()) m_weighSoon.start();
+}
+
+// Runs that finished, and that have a result of the metric by which all are compared.
+void SettingsPanel::weigh() {
+  CauseSamples samples;
+  std::vector<ParallelAxes::Axis> causes;
+  std::vector<const RunRecord*> runs;
+  for (const RunRecord* each : m_rows.filtered())
+    if (each->state == RunState::finished && !each->settings.empty() && each->bestStep >= 0 &&
+        std::isfinite(each->best) && each->metric == m_model.metric())
+      runs.push_back(each);
+  for (const QString& key : m_model.differing())
+    if (differ(runs, key.toStdString())) causes.push_back({key, labelOfSetting(key)});
+  for (const RunRecord* each : runs) {
+    std::vector<Cause>& sample = samples.causes.emplace_back();
+    for (const ParallelAxes::Axis& cause : causes) sample.push_back(causeOf(valueOf(*each, cause.key)));
+    samples.results.push_back(each->best);
+  }
+  const std::size_t asked = hashOf(samples);
+  if (asked == m_weighed) return;  // a run that goes on changes nothing of those that finished
+  m_weighed = asked;
+  const QString title = tr("What moves the best %1").arg(m_model.metric().section('/', -1));
+  const qsizetype count = std::ssize(runs);
+  if (runs.size() < kLeastSamples || causes.empty()) {
+    m_weigh.forget();
+    m_weights->setTitle(title, counted(count, tr("finished runs")));
+    m_weights->setMessage(
+        runs.size() < kLeastSamples
+            ? tr("Too few runs to tell: %1 finished with a result, a forest needs %2.").arg(count).arg(kLeastSamples)
+            : tr("These runs differ in no setting."));
+    return;
+  }
+  m_weigh.ask([this, samples = std::move(samples), causes, title,
+               count](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+    const auto weights = weighCauses(samples, &outdated);
+    return [this, weights, causes, title, count] {
+      const int explained = weights ? static_cast<int>(std::lround(100 * std::max(0.0, weights->explained))) : 0;
+      m_weights->setTitle(title, tr("%1, forest, explains %2 %").arg(counted(count, tr("runs"))).arg(explained));
+      if (!weights) return m_weights->setMessage(tr("All of these runs came to the same: nothing moved it."));
+      if (weights->explained < kLeastExplained)
+        return m_weights->setMessage(
+            tr("Too few runs to tell: the settings explain %1 % of what came of them, %2 % are needed.")
+                .arg(explained)
+                .arg(static_cast<int>(kLeastExplained * 100)));
+      std::vector<WeightBars::Bar> bars;
+      for (std::size_t i = 0; i < causes.size(); ++i)
+        bars.push_back({causes[i].key, causes[i].title, weights->shares[i]});
+      std::stable_sort(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+      m_weights->setBars(std::move(bars));
+    };
+  });
+}
+
+}  // namespace loom

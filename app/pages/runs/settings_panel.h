@@ -1,0 +1,85 @@
+#pragma once
+// The settings that differ in all runs that the filter leaves, and what came of them: as parallel axes, as a scatter of
+// one setting, or as what each of them moves (a random forest). Ranges that are brushed hold for the table and the
+// curves, too.
+#include <QHash>
+#include <QJsonArray>
+#include <QTimer>
+#include <QWidget>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "launcher/store/run_record.h"
+#include "widgets/chart/parallel_axes.h"
+#include "widgets/document/newest_task.h"
+
+class QStackedWidget;
+
+namespace loom {
+
+class ChoiceField;
+class RunMetrics;
+class RunRows;
+class RunsModel;
+class ScatterPlot;
+class SegmentedControl;
+class WeightBars;
+
+class SettingsPanel : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum Look { axes, scatter, importance };
+  SettingsPanel(RunsModel& model, RunRows& rows, const RunMetrics& metrics, QWidget* parent = nullptr);
+
+  void refresh(const QHash<QString, int>& colours);  // of the runs that are drawn
+  bool isEmpty() const { return m_lines.empty(); }
+  void setHighlighted(const QString& run);
+  ParallelAxes& parallel() const { return *m_parallel; }
+  ScatterPlot& scatterPlot() const { return *m_scatter; }
+  WeightBars& weights() const { return *m_weights; }
+  bool isWeighing() const { return m_weighSoon.isActive() || m_weigh.busy(); }
+
+  int look() const;
+  void setLook(int look);
+  QJsonArray saveBrushes() const;
+  void restoreBrushes(const QJsonArray& brushes);
+
+ Q_SIGNALS:
+  void lineHovered(const QString& run);  // empty: none
+  void lineClicked(const QString& run);
+  void brushesChanged();
+
+ private:
+  AxisValue valueOf(const RunRecord& run, const QString& key) const;
+  void takeBrushes(const std::vector<AxisBrush>& brushes);
+  void applyBrushes();
+  void setShades();
+  void showLook();
+  void fillChoices();
+  void weighSoon();
+  void weigh();
+
+  RunsModel& m_model;
+  RunRows& m_rows;
+  const RunMetrics& m_metrics;
+  SegmentedControl* m_look;
+  ChoiceField *m_colourBy, *m_x;
+  QStackedWidget* m_stack;
+  ParallelAxes* m_parallel;
+  ScatterPlot* m_scatter;
+  WeightBars* m_weights;
+  std::vector<ParallelAxes::Axis> m_axes;  // the last one is the result
+  std::vector<ParallelLine> m_lines;
+  std::vector<AxisBrush> m_brushes;
+  QTimer m_applySoon, m_weighSoon;
+  NewestTask m_weigh;
+  std::size_t m_weighed = 0;  // what the weights that are shown were found from
+  QString m_highlighted;
+  // Texts of values: of thousands of runs few are different.
+  mutable std::map<QString, std::map<double, QString>> m_numberTexts;
+  mutable std::map<QString, std::map<std::string, QString>> m_wordTexts;
+};
+
+}  // namespace loom
