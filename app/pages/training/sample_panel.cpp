@@ -148,14 +148,15 @@ void SamplePanel::open(const EvaluatedOutput& output, const EvaluatedSample& sam
       !sample.finite ? tr("not a number")
       : output.kind == EvaluatedOutput::numbers
           ? tr("true %1, predicted %2").arg(formatShort(sample.trueValue), formatShort(sample.predictedValue))
-          : tr("true %1, predicted %2, loss %3")
-                .arg(word(sample.truth), word(sample.predicted), formatLoss(sample.loss)));
+          : tr("true %1, predicted %2").arg(word(sample.truth), word(sample.predicted)));
+  m_said->setToolTip(sample.finite ? tr("%1, loss %2").arg(m_said->text(), formatLoss(sample.loss)) : QString());
   m_look.reset();
   m_saliency->clearMap();
   m_saliency->setPicture(face ? face->picture : QImage(), face ? face->lines : QStringList());
   if (!m_chosen) {
     const QSignalBlocker quiet(m_method);
-    m_method->setCurrent(face && !face->picture.isNull() ? kGradCam : kGradient);
+    // Of a sample that was not seen yet it shows itself by the answer whether there are places.
+    m_method->setCurrent(!face || !face->picture.isNull() ? kGradCam : kGradient);
   }
   m_shares->setShares({});
   if (!face) Q_EMIT faceWanted(sample.sample);
@@ -260,7 +261,8 @@ void SamplePanel::refresh() {
   if (words.isEmpty() && m_look) {
     const bool numbers = m_look->output.kind == OutputKind::numbers;
     const QString of =
-        numbers ? m_words.value(static_cast<qsizetype>(m_look->value), tr("the value"))
+        numbers ? (m_words.size() > 1 ? m_words.value(static_cast<qsizetype>(m_look->value))
+                                      : QString::fromStdString(m_look->output.target))
                 : m_words.value(static_cast<qsizetype>(m_look->classTold()), QString::number(m_look->classTold()));
     const QString layer = QString::fromStdString(m_look->layer);
     words = m_look->method == "grad-cam"

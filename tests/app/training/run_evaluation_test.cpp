@@ -11,6 +11,7 @@
 
 #include "app/pages/training/evaluation_board.h"
 #include "app/pages/training/evaluation_side.h"
+#include "app/pages/training/sample_panel.h"
 #include "app/pages/training/training_page.h"
 #include "app/workspace.h"
 #include "tests/app/opened_window.h"
@@ -22,7 +23,9 @@
 #include "widgets/evaluation/class_table_model.h"
 #include "widgets/evaluation/confusion_view.h"
 #include "widgets/evaluation/plot_view.h"
+#include "widgets/evaluation/saliency_view.h"
 #include "widgets/evaluation/sample_cards.h"
+#include "widgets/preview/tensor_face.h"
 #include "widgets/table/data_table.h"
 
 namespace loom {
@@ -36,6 +39,16 @@ constexpr const char* kPictures = R"({"loom": 1, "networks": {"main": {"nodes": 
     {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 240]}, {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [264, 180]},
     {"id": "accuracy", "layer": "Accuracy", "at": [264, 240]}],
     "edges": [["x", "fc1"], ["fc1", "relu"], ["relu", "fc2"], ["fc2", "loss"], ["y", "loss.target"], ["fc2", "accuracy"], ["y", "accuracy.target"]]}},
+    "datasets": {"training": {"csv": "train.csv", "prepare": [{"step": "Scale"}]}, "validation": {"csv": "val.csv"}},
+    "training": {"network": "main", "dataset": "training", "validation": "validation", "epochs": 30, "batch": 8,
+                 "optimizer": {"name": "Adam", "learning_rate": 0.01}}})";
+
+constexpr const char* kConvolved = R"({"loom": 1, "networks": {"main": {"nodes": [
+    {"id": "x", "layer": "Input", "shape": [1, 12, 12], "at": [0, 0]}, {"id": "conv", "layer": "Convolution", "channels": 6, "kernel": [5, 5], "at": [0, 60]},
+    {"id": "relu", "layer": "ReLU", "at": [0, 120]}, {"id": "pool", "layer": "MaxPooling", "at": [0, 180]}, {"id": "fc", "layer": "Linear", "outputs": 3, "at": [0, 240]},
+    {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 300]}, {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [264, 240]},
+    {"id": "accuracy", "layer": "Accuracy", "at": [264, 300]}],
+    "edges": [["x", "conv"], ["conv", "relu"], ["relu", "pool"], ["pool", "fc"], ["fc", "loss"], ["y", "loss.target"], ["fc", "accuracy"], ["y", "accuracy.target"]]}},
     "datasets": {"training": {"csv": "train.csv", "prepare": [{"step": "Scale"}]}, "validation": {"csv": "val.csv"}},
     "training": {"network": "main", "dataset": "training", "validation": "validation", "epochs": 30, "batch": 8,
                  "optimizer": {"name": "Adam", "learning_rate": 0.01}}})";
@@ -74,6 +87,7 @@ class RunEvaluationTest : public QObject {
   EvaluationBoard& board() { return tab().board(); }
   SampleCards& cards() { return board().cards(); }
   ConfusionView& matrix() { return board().matrix(); }
+  SamplePanel& panel() { return board().panel(); }
   RunRecord newest() { return workspace().runs().back(); }
   QString words(const char* name) { return m_open->part<QLabel>(name)->text(); }
 
@@ -87,7 +101,7 @@ class RunEvaluationTest : public QObject {
     QVERIFY(workspace().document());
   }
   // Of the samples that are held out two rings are said to be bars.
-  void openPictures() {
+  void openPictures(const char* project = kPictures) {
     QDir().mkpath(m_open->path("p"));
     QByteArray train = "x:image,y:label\n", held = train;
     for (int i = 0; i < 3 * kPerClass; ++i) {
@@ -100,7 +114,7 @@ class RunEvaluationTest : public QObject {
     m_open->write("p/train.csv", train);
     m_open->write("p/val.csv", held);
     m_open->write("p/train.y.classes.txt", "ring\nbar\nbeam\n");
-    open(kPictures, "shapes");
+    open(project, "shapes");
   }
   void train(const TrainOptions& options = {}) {
     QVERIFY(workspace().train(options));
@@ -236,6 +250,99 @@ class RunEvaluationTest : public QObject {
     QVERIFY(words("evaluation-difference").isEmpty());
   }
 
+  void whatTheOtherRunGotWrongIsShown() {
+    openPictures();
+    train({.name = "bad", .overrides = {"training.optimizer.learning_rate=1e-9", "training.epochs=1"}});
+    train({.name = "good"});
+    evaluate();
+    auto& against = *m_open->part<ChoiceField>("evaluation-against");
+    against.setFocus();
+    QTest::keyClick(&against, Qt::Key_Down);
+    auto* const nowRight = m_open->part<QAbstractButton>("evaluation-now-right");
+    QTRY_VERIFY_WITH_TIMEOUT(nowRight->isVisible(), kPatience);
+    QTest::mouseClick(nowRight, Qt::LeftButton);
+    QVERIFY(cards().count() > 2);
+    QVERIFY(nowRight->text().contains(QString::number(cards().count())));
+    for (int i = 0; i < cards().count(); ++i) QVERIFY(cards().sample(i)->right);
+    // Without the other run there is nothing to show of it.
+    tab().compareWith({});
+    QVERIFY(!nowRight->isVisible());
+    QCOMPARE(cards().count(), 2);
+  }
+
+  // A card is opened by a double click: where the network looks, for which class, and what its layers make of it.
+  void aSampleIsOpenedAndSaysWhatTheNetworkLooksAt() {
+    openPictures(kConvolved);
+    train();
+    evaluate();
+    QVERIFY(!board().showsSample());
+    QTest::mouseDClick(cards().viewport(), Qt::LeftButton, {}, cards().cardRect(0).center());
+    QVERIFY(board().showsSample());
+    QTRY_VERIFY2_WITH_TIMEOUT(panel().look(), qPrintable(words("look-meaning")), kPatience);
+    const EvaluatedSample first = *cards().sample(0);
+    QCOMPARE(panel().look()->sample, first.sample);
+    QCOMPARE(panel().look()->method, std::string("grad-cam"));
+    QCOMPARE(panel().look()->layer, std::string("pool"));
+    QCOMPARE(panel().saliency().map().width, std::int64_t{6});
+    QCOMPARE(panel().look()->value, std::int64_t{first.predicted});
+    QTRY_VERIFY_WITH_TIMEOUT(panel().layer().tensor(), kPatience);
+    QCOMPARE(panel().layer().tensor()->tiles, 6);
+    QVERIFY(words("look-meaning").contains("pool"));
+    picture("sample-grad-cam");
+    // Another method, another class, another layer.
+    auto* const method = m_open->part<SegmentedControl>("look-method");
+    QTest::mouseClick(method, Qt::LeftButton, {}, method->segment(2).center());
+    QTRY_COMPARE_WITH_TIMEOUT(panel().look()->method, std::string("occlusion"), kPatience);
+    QCOMPARE(panel().saliency().map().width, std::int64_t{kSide});
+    QVERIFY(!panel().saliency().wordsAt(panel().saliency().pictureRect().center()).isEmpty());
+    picture("sample-occlusion");
+    auto* const of = m_open->part<ChoiceField>("look-of");
+    of->setFocus();
+    QTest::keyClick(of, Qt::Key_Down);
+    QTRY_COMPARE_WITH_TIMEOUT(panel().look()->value, std::int64_t{first.truth}, kPatience);
+    auto* const layer = m_open->part<ChoiceField>("look-layer");
+    QCOMPARE(layer->count(), 5);
+    layer->setFocus();
+    QTest::keyClick(layer, Qt::Key_Home);
+    QTRY_COMPARE_WITH_TIMEOUT(panel().layer().tensor()->shape, (Shape{1, kSide, kSide}), kPatience);
+    QTest::mouseClick(method, Qt::LeftButton, {}, method->segment(0).center());
+    QTRY_COMPARE_WITH_TIMEOUT(panel().look()->method, std::string("gradient"), kPatience);
+    picture("sample-gradient");
+    // To the next card and back to all of them; the engine was started once for all of it.
+    m_open->click("look-next");
+    QTRY_COMPARE_WITH_TIMEOUT(panel().look() ? panel().look()->sample : -1, cards().sample(1)->sample, kPatience);
+    QVERIFY(!m_open->part<QAbstractButton>("look-next")->isEnabled());
+    QCOMPARE(page().engine().starts(), 1);
+    const QString saved = m_open->path("saved");
+    const QString name = QStringLiteral("/sample-%1-gradient.png").arg(cards().sample(1)->row + 1);
+    tab().saveTo(saved);
+    QTRY_VERIFY_WITH_TIMEOUT(QImage(saved + name).width() > 200, kPatience);
+    panel().setFocus();
+    QTest::keyClick(&panel(), Qt::Key_Escape);
+    QVERIFY(!board().showsSample());
+    QCOMPARE(cards().current(), 1);
+    // Keys open one, too; its row is in Data.
+    QTest::keyClick(&cards(), Qt::Key_Return);
+    QVERIFY(board().showsSample());
+    m_open->click("look-data");
+    QTRY_VERIFY(window().page("data")->isVisible());
+  }
+
+  // Without a layer with places the gradient is taken, and what a person chooses in spite of it is told.
+  void aNetworkWithoutPlacesIsLookedAtByItsGradient() {
+    openPictures();
+    train();
+    evaluate();
+    QTest::mouseDClick(cards().viewport(), Qt::LeftButton, {}, cards().cardRect(0).center());
+    QTRY_VERIFY2_WITH_TIMEOUT(panel().look(), qPrintable(words("look-meaning")), kPatience);
+    QCOMPARE(panel().look()->method, std::string("gradient"));
+    auto* const method = m_open->part<SegmentedControl>("look-method");
+    QTest::mouseClick(method, Qt::LeftButton, {}, method->segment(1).center());
+    QTRY_VERIFY2_WITH_TIMEOUT(words("look-meaning").contains("take the gradient"), qPrintable(words("look-meaning")),
+                              kPatience);
+    picture("sample-fault");
+  }
+
   void itIsStoppedAndFaultsSayWhatToDo() {
     openPictures();
     train();
@@ -286,6 +393,14 @@ class RunEvaluationTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(cards().face(0) && cards().face(0)->lines.size() == 2, kPatience);
     QVERIFY(cards().face(0)->lines[0].startsWith("rooms "));
     picture("evaluation-numbers");
+    // Of a row: how what is said changes with each column, by name.
+    QTest::mouseDClick(cards().viewport(), Qt::LeftButton, {}, cards().cardRect(0).center());
+    QTRY_VERIFY2_WITH_TIMEOUT(panel().look(), qPrintable(words("look-meaning")), kPatience);
+    QVERIFY(panel().saliency().isTable());
+    QCOMPARE(panel().look()->names, (std::vector<std::string>{"rooms", "age"}));
+    QVERIFY(panel().look()->map.values[0] > 0 && panel().look()->map.values[1] < 0);
+    picture("sample-numbers");
+    QTest::keyClick(&panel(), Qt::Key_Escape);
     QTest::mouseClick(&scatter, Qt::LeftButton, {}, scatter.placeOf(scatter.plot().points[3]).toPoint());
     QCOMPARE(cards().count(), 1);
   }
