@@ -240,6 +240,7 @@ class DataPageTest : public QObject {
     for (int i = 0; i < 2; ++i) {
       QImage image(8, 8, QImage::Format_Grayscale8);
       image.fill(i == 0 ? 0x808080 : 0x404040);
+      for (int x = 0; x < 8; ++x) image.scanLine(6)[x] = static_cast<uchar>(16 * x);
       QVERIFY(image.save(m_open->path(QString("grey%1.png").arg(i))));
     }
     m_open->drop({m_open->write("grey.csv", "x:image,y:label\ngrey0.png,0\ngrey1.png,1\n")});
@@ -251,7 +252,10 @@ class DataPageTest : public QObject {
     QVERIFY(preview->after().empty());  // measured first
     QTRY_VERIFY2(!preview->after().empty() && preview->fault().isEmpty(), qPrintable(preview->fault()));
     QCOMPARE(qGray(preview->after()[0].pixel(3, 3)), 0x80);
-    // It tells of as many epochs as have room.
+    // One tells of all epochs where nothing is left to chance, else as many as have room.
+    QCOMPARE(preview->after().size(), 1);
+    m_open->window().findChild<PreparationPanel*>()->addStep({{"step", "Crop"}, {"size", {6, 3}}});
+    QTRY_VERIFY2(preview->after().size() > 3, qPrintable(preview->fault()));
     const int all = static_cast<int>(preview->after().size());
     m_open->window().resize(1024, 700);
     QTRY_VERIFY(preview->shownEpochs() < all || preview->width() >= 34 + 96 + all * 102);

@@ -119,6 +119,8 @@ class JourneyActs : public QObject {
   }
   // Work without a name takes the one that is proposed.
   void train(int number) {
+    m_open->activate();
+    QTRY_VERIFY2_WITH_TIMEOUT(window().settled() && workspace().errors() == 0, qPrintable(wrong()), kJourneyPatience);
     m_open->click("train");
     if (workspace().isDraft()) {
       QTRY_VERIFY(m_open->part<QLineEdit>("project-name") && m_open->part<QLineEdit>("project-name")->isVisible());

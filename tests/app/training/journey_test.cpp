@@ -133,6 +133,7 @@ class JourneyTest : public JourneyActs {
     m_open->click("feeds-draw");
     QTRY_COMPARE(window().currentPage(), QString("network"));
     answer("price");
+    if (QTest::currentTestFailed()) return;
     QVERIFY(kindsOfSteps().startsWith("SkipRows") && kindsOfSteps().endsWith("Join"));
     QVERIFY(data().prepare.back().at("into") == "x");
     QCOMPARE(
@@ -144,10 +145,12 @@ class JourneyTest : public JourneyActs {
     QTRY_COMPARE(faultsOfFeeds(), QString());
     picture("price-data");
     train(1);
+    if (QTest::currentTestFailed()) return;
     predict(m_open->write("downloads/new.csv",
                           "town,note,area,humidity,state,sold\n"
                           "Ulm,first,9000,,old,2025-02-03\nChur,,15000,44.5,new,2024-11-30\n"),
             2);
+    if (QTest::currentTestFailed()) return;
     picture("price-predicted");
     QVERIFY2(std::abs(value(0) - 270) < 60, qPrintable(QString::number(value(0))));
     QVERIFY2(std::abs(value(1) - 550) < 60, qPrintable(QString::number(value(1))));
@@ -175,16 +178,19 @@ class JourneyTest : public JourneyActs {
     QCOMPARE(columns->currentItem()->text(), QString("heat"));
     QVERIFY(m_open->part<QLabel>("target-result")->text().contains("pump"));
     answer("state");
+    if (QTest::currentTestFailed()) return;
     QCOMPARE(m_open->document().undoStack().undoText(), QString("Start from data"));
     m_open->document().setSetting("epochs", 8);
     waitUntilSound();
     for (const Problem& problem : m_open->document().problems()) QFAIL(problem.message.c_str());
     picture("started");
     train(1);
+    if (QTest::currentTestFailed()) return;
     QCOMPARE(m_open->document().path(), m_open->path("own/pumps/pumps.loom"));
 
     // A new file: other order, no target, no number of the pump.
     predict(m_open->write("downloads/new.csv", pumps(30, false)), 30);
+    if (QTest::currentTestFailed()) return;
     const QStringList words{"ok", "worn", "leak"};
     for (int row = 0; row < 30; ++row)
       QVERIFY2(words.contains(predicted().item(row, 1)->text()), qPrintable(predicted().item(row, 1)->text()));
@@ -198,6 +204,7 @@ class JourneyTest : public JourneyActs {
     QVERIFY(workspace().saveAs(m_open->path("elsewhere/deep/copy.loom")));
     m_open->document().setSetting("epochs", 2);
     train(1);
+    if (QTest::currentTestFailed()) return;
     QCOMPARE(workspace().errors(), 0);
   }
 
@@ -234,15 +241,19 @@ class JourneyTest : public JourneyActs {
     picture("sounds-padded");
     m_open->click("feeds-draw");
     answer("y");
+    if (QTest::currentTestFailed()) return;
     QCOMPARE(drawn().find("x")->values.at("shape"), Json::array({4800, 1}));
     QCOMPARE(data().prepare, lengths(4800));  // what the person chose is not cut again
     m_open->document().setSetting("epochs", 6);
     waitUntilSound();
     train(1);
+    if (QTest::currentTestFailed()) return;
     predict(m_open->write("downloads/unheard.wav", sound(1, 0.7, 1001)), 1);
+    if (QTest::currentTestFailed()) return;
     QCOMPARE(predicted().item(0, 1)->text(), QString("high"));
     // Longer than all that it learnt from.
     predict(m_open->write("downloads/hiss.wav", sound(2, 1.4, 1002)), 1);
+    if (QTest::currentTestFailed()) return;
     QTRY_COMPARE_WITH_TIMEOUT(predicted().item(0, 1)->text(), QString("noise"), kJourneyPatience);
     picture("sounds-predicted");
 
@@ -254,6 +265,7 @@ class JourneyTest : public JourneyActs {
     waitUntilSound();
     const auto before = workspace().runs().size();
     train(static_cast<int>(before) + 1);
+    if (QTest::currentTestFailed()) return;
   }
 
   // (e)
@@ -267,9 +279,12 @@ class JourneyTest : public JourneyActs {
       QTRY_VERIFY2(format->text().contains(word), qPrintable(format->text()));
     m_open->click("feeds-draw");
     answer("Preis in €");
+    if (QTest::currentTestFailed()) return;
     waitUntilSound();
     train(1);
+    if (QTest::currentTestFailed()) return;
     predict(m_open->write("Müller/neu.csv", haeuser(12, false)), 12);
+    if (QTest::currentTestFailed()) return;
     picture("semicolon-predicted");
     for (int row = 0; row < 12; ++row)
       QVERIFY2(std::abs(value(row) / priceOf(row, areaOf(row)) - 1) < 0.25,
