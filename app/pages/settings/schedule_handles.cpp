@@ -25,7 +25,7 @@ std::vector<SchedulePreview::Lane> SchedulePreview::lanes() const {
   if (m_plan.momentum)
     all.push_back({.name = tr("momentum"),
                    .at = [momentum = *m_plan.momentum](double) { return momentum; },
-                   .value = formatShort(*m_plan.momentum),
+                   .value = formatRate(*m_plan.momentum),
                    .colour = 2});
   if (m_plan.batch > 0) {
     Lane lane{.name = tr("global batch"), .colour = 1, .stairs = true};
