@@ -119,6 +119,20 @@ TEST_F(OnnxReading, TellsWhereIndicesAreCalculatedWith) {
   EXPECT_TRUE(analyse(imported.project.networks.at(0)).sound());
 }
 
+// One row that is added to each of two samples would be added to one of them alone.
+TEST_F(OnnxReading, RefusesInputsWithoutACommonBatch) {
+  GraphWriter graph("net", 17, "");
+  graph.input("a", {2, 3}, false);
+  graph.input("b", {1, 3}, false);
+  graph.output(graph.node("Add", {"a", "b"}), {2, 3});
+  graph.write(m_folder / "net.onnx");
+  const Imported imported = importFile({.file = m_folder / "net.onnx"});
+  EXPECT_TRUE(std::any_of(imported.report.items.begin(), imported.report.items.end(), [](const ReportItem& item) {
+    return item.kind == Kind::untranslatable && item.layer == "b" &&
+           item.sentence.find("has 1, that of another input 2") != item.sentence.npos;
+  }));
+}
+
 // The shape behind each is known, so what follows is drawn behind an Input.
 TEST_F(OnnxReading, DrawsWhatFollowsAnOperatorWithoutCounterpart) {
   for (const char* op : {"Shrink", "IsInf", "ReverseSequence", "ai.onnx.ml.LabelEncoder"}) {
