@@ -56,8 +56,7 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
   for (const PageEntry& page : pageTable()) {
     const QString id = QString::fromLatin1(page.id);
     QAction* const action = add(
-        tr("Go"), "page-" + id, tr(page.name), *page.shortcut ? key(page.shortcut) : Keys(),
-        [&window, id] { window.showPage(id); }, page.icon);
+        tr("Go"), "page-" + id, tr(page.name), key(page.shortcut), [&window, id] { window.showPage(id); }, page.icon);
     action->setProperty("needsProject", page.needsProject);
   }
   add(

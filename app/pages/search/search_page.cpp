@@ -282,23 +282,22 @@ void SearchPage::refreshTrials() {
     ended += each.state != TrialState::running && each.state != TrialState::interrupted;
   }
   const bool any = !shown.trials.empty();
-  QString best;
+  QString words = any ? tr("%1 of %2 ended").arg(ended).arg(shown.plan.trials) : QString();
   for (const ShownTrial& each : shown.trials)
     if (each.number == shown.best)
-      best = tr("; best %1 %2, trial %3")
-                 .arg(QString::fromStdString(shown.plan.metric))
-                 .arg(*each.result, 0, 'f', 5)
-                 .arg(each.number);
+      words += tr("; best %1 %2, trial %3")
+                   .arg(QString::fromStdString(shown.plan.metric))
+                   .arg(*each.result, 0, 'f', 5)
+                   .arg(each.number);
+  if (any)
+    words += tr("; %1 % of the steps of %2 trained")
+                 .arg(qRound(spent / static_cast<double>(shown.trials.size()) * 100))
+                 .arg(counted(static_cast<qint64>(shown.trials.size()), tr("trials")));
   m_progress->setRange(0, std::max(shown.plan.trials, 1));
   m_progress->setValue(ended);
   m_progress->setVisible(any);
-  m_words->setText(!any ? QString()
-                        : tr("%1 of %2 ended, %3 % of the steps of %4")
-                                  .arg(ended)
-                                  .arg(shown.plan.trials)
-                                  .arg(qRound(spent / static_cast<double>(shown.trials.size()) * 100))
-                                  .arg(counted(static_cast<qint64>(shown.trials.size()), tr("trials"))) +
-                              best);
+  m_words->setText(words);
+  m_words->setToolTip(words);
   refreshButtons();
 }
 

@@ -1,6 +1,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/base/error.h"
 #include "engine/base/module.h"
@@ -56,6 +57,38 @@ Evaluations evaluationsOf(const SoFar& soFar) {
   return all;
 }
 
+// The free point that is nearest to a place. Lists and whole numbers are few, and what lies around the best is often
+// taken: then its neighbours are, at most two values away in each dimension.
+std::optional<Point> nearestFree(const SoFar& soFar, const std::vector<double>& places) {
+  const std::size_t count = soFar.space.size();
+  std::optional<Point> nearest;
+  double least = 0;
+  std::vector<int> away(count, 0);
+  const int most = count > 4 ? 1 : 2;
+  const auto consider = [&] {
+    Point point;
+    double distance = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int64_t values = countOf(soFar.space[i]);
+      double place = placeOf(soFar.space[i], valueAt(soFar.space[i], places[i]));
+      if (values > 1) place += away[i] / static_cast<double>(values - 1);
+      if (place < -1e-9 || place > 1 + 1e-9) return;
+      point.push_back(valueAt(soFar.space[i], place));
+      const double gap = placeOf(soFar.space[i], point.back()) - places[i];
+      distance += gap * gap;
+    }
+    if ((!nearest || distance < least) && !isTaken(soFar, point)) nearest = point, least = distance;
+  };
+  const std::function<void(std::size_t)> walk = [&](std::size_t i) {
+    if (i == count) return consider();
+    const int reach = countOf(soFar.space[i]) > 1 ? most : 0;
+    for (away[i] = -reach; away[i] <= reach; ++away[i]) walk(i + 1);
+    away[i] = 0;
+  };
+  if (count <= 6) walk(0);
+  return nearest;
+}
+
 std::optional<Point> nextGlobal(const SoFar& soFar) {
   static const GlobalLibrary library;
   if (!library.functions)
@@ -76,11 +109,8 @@ std::optional<Point> nextGlobal(const SoFar& soFar) {
     throwError(ErrorCode::internal, "dlib's search: {}", why);
   // dlib takes turns: around the best one so far, and where the most may be gained.
   if (number % 2 == 0) std::swap(refined, explored);
-  for (const std::vector<double>& places : {refined, explored}) {
-    Point point;
-    for (std::size_t i = 0; i < soFar.space.size(); ++i) point.push_back(valueAt(soFar.space[i], places[i]));
-    if (!isTaken(soFar, point)) return point;
-  }
+  for (const std::vector<double>& places : {refined, explored})
+    if (std::optional<Point> point = nearestFree(soFar, places)) return point;
   return randomPoint(soFar);
 }
 
