@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "engine/base/error.h"
 #include "engine/planner/run_choice.h"
 #include "tests/engine/network/networks.h"
@@ -71,34 +69,6 @@ TEST(Scaling, TakesTheCheapestReduction) {
   // A batch that stays: each rank has less of it.
   asked.batch = 64;
   EXPECT_DOUBLE_EQ(predictScalingAt(project, asked, 64).compute, 1e-4 + 2e-4);
-}
-
-// Sony's STiLL on V100, four a node: 32 samples a rank, 90 epochs. Computing is fitted to 97 s on 2,048, the rest
-// predicted with links of ABCI's kind (NVLink, and a quarter of two EDR ports for each rank), which are assumed.
-TEST(Scaling, PredictsPublishedRunsFromOneOfThem) {
-  const Project project = loadProject(std::filesystem::path(GRADLOOM_SOURCE_DIR) / "samples/resnet_50/resnet_50.loom");
-  ScalingQuestion asked{.samplesPerRank = 32,
-                        .perHost = 4,
-                        .links = {.within = {3e-6, 40e9}, .between = {5e-6, 6.25e9}},
-                        .samples = 1281167,
-                        .epochs = 90,
-                        .wires = {Wire::f32},
-                        .anyReduction = true};
-  const std::vector<std::size_t> buckets = exchangedBuckets(project);
-  double low = 0, high = 1e-2;
-  for (int i = 0; i < 60; ++i) {
-    asked.secondsPerSample = (low + high) / 2;
-    (scalingPoint(project, asked, buckets, 2048).run > 97 ? high : low) = asked.secondsPerSample;
-  }
-  const double fitted = scalingPoint(project, asked, buckets, 2048).run;
-  EXPECT_NEAR(fitted, 97, 0.1);
-  for (const auto& [ranks, published] : {std::pair{2560, 79.7}, {3072, 67.65}}) {
-    const ScalingPoint point = scalingPoint(project, asked, buckets, ranks);
-    std::printf("%d ranks: predicted %.1f s, published %.1f s, perfect %.1f s, %s\n", ranks, point.run, published,
-                fitted * 2048 / ranks, point.reduction.c_str());
-    EXPECT_NEAR(point.run / published, 1, 0.06) << ranks;
-    EXPECT_GE(point.run, 0.98 * fitted * 2048 / ranks) << "no better than perfect, but for whole steps";
-  }
 }
 
 ChoiceQuestion onHost(int ranks) {
