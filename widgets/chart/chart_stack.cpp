@@ -159,17 +159,19 @@ void ChartStack::placeTooltip() {
     return;
   }
   // The values of the panel under the pointer alone where there are many lines; of all panels where they are few.
-  LineChart* panel = m_panels.front();
-  for (LineChart* candidate : m_panels) {
-    if (candidate->underMouse() || candidate->hasFocus()) panel = candidate;
-  }
+  LineChart* panel = nullptr;
   std::size_t count = 0;
-  for (const LineChart* each : m_panels) count += each->lines().size();
+  for (LineChart* each : m_panels) {
+    if (each->isHidden()) continue;
+    if (!panel || each->underMouse() || each->hasFocus()) panel = each;
+    count += each->lines().size();
+  }
+  if (!panel) return m_tooltip->hide();
   const Theme& theme = Theme::of(this);
   std::vector<TooltipRow> rows;
   double curveLow = 1e9, curveHigh = -1e9;
   for (const LineChart* each : m_panels) {
-    if (count > kFewLines && each != panel) continue;
+    if (each->isHidden() || (count > kFewLines && each != panel)) continue;
     std::vector<TooltipRow> own;
     const ChartPainter painter(*each, theme.palette(), theme.isDark());
     for (const PanelLine& line : each->lines()) {
