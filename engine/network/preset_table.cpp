@@ -1,5 +1,4 @@
-// The table of presets. Figures: shared/reference/large_batch.md, which names where each was read; what a publication
-// leaves open is said to be ours.
+// The table of presets: each figure with the publication it stands in; what that leaves open is said to be ours.
 #include <fmt/format.h>
 
 #include <cmath>
