@@ -412,12 +412,12 @@ TEST(Methods, AScheduleBesideAnAverageOfTheRulesOwnIsAdvisedAgainst) {
 
 TEST(Methods, FieldsStandWhereTheirMethodIsChosen) {
   for (const MethodDefinition* row : methodTable()) {
-    const Field* choice = settingsEntry().field(settingOf(row->place));
+    const loom::Field* choice = settingsEntry().field(settingOf(row->place));
     ASSERT_TRUE(choice);
     EXPECT_TRUE(std::any_of(choice->choices.begin(), choice->choices.end(),
                             [&](const Choice& each) { return each.id == row->entry.id && !each.help.empty(); }));
-    for (const Field& field : row->entry.fields) {
-      const Field* found = settingsEntry().field(field.key);
+    for (const loom::Field& field : row->entry.fields) {
+      const loom::Field* found = settingsEntry().field(field.key);
       ASSERT_TRUE(found) << field.key;
       EXPECT_FALSE(isRead(settingsEntry(), *found, Json::object()));
       EXPECT_TRUE(isRead(settingsEntry(), *found, {{choice->key, row->entry.id}}));
