@@ -50,14 +50,14 @@ QString summaryOf(const QString& path) {
 
 }  // namespace
 
-QList<Sample> samples() {
+QList<SampleProject> samples() {
   // A learner's way; what is not named here follows by name.
   static const QStringList kOrder{
       "digits",       "logistic",           "logistic_regression", "binary",     "binary_classifier",
       "regression",   "tabular_regression", "autoencoder",         "residual",   "residual_network",
       "unet",         "transformer",        "resnet_50",           "resnet_152", "alexnet",
       "alexnet_pool5"};
-  QList<Sample> found;
+  QList<SampleProject> found;
   const QDir folder(samplesFolder());
   if (folder.path().isEmpty() || !folder.exists()) return found;
   QStringList names = folder.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name);
@@ -72,7 +72,7 @@ QList<Sample> samples() {
     const QStringList projects = QDir(folder.filePath(name)).entryList({"*.loom"}, QDir::Files, QDir::Name);
     if (projects.isEmpty()) continue;
     const QString path = folder.filePath(name + '/' + projects.first());
-    found << Sample{path, titleOf(name), summaryOf(path)};
+    found << SampleProject{path, titleOf(name), summaryOf(path)};
   }
   return found;
 }

@@ -5,14 +5,14 @@
 
 namespace loom {
 
-struct Sample {
+struct SampleProject {
   QString path;     // of the .loom file
   QString title;    // "Digits"
   QString summary;  // one line; may be empty
 };
 
 // In the order in which a learner meets them, Digits first. Empty where the samples are not installed.
-QList<Sample> samples();
+QList<SampleProject> samples();
 
 // One of them, or inside their folder, or inside that of another clone or package.
 bool isSample(const QString& path);

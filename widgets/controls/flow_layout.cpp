@@ -66,7 +66,7 @@ int FlowLayout::arrange(const QRect& rect, bool place) const {
       const QSize size = items[i]->sizeHint();
       const bool last = i + 1 == items.size();
       const bool stretches = last && (items[i]->expandingDirections() & Qt::Horizontal);
-      const int width = stretches ? rect.right() + 1 - left : size.width();
+      const int width = stretches ? rect.right() + 1 - left : std::min(size.width(), rect.width());
       items[i]->setGeometry(QRect(left, y + (height - size.height()) / 2, width, size.height()));
       left += width + spacing();
     }
@@ -74,7 +74,7 @@ int FlowLayout::arrange(const QRect& rect, bool place) const {
     first = end;
   };
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const int width = items[i]->sizeHint().width();
+    const int width = std::min(items[i]->sizeHint().width(), rect.width());
     if (i > first && x + width > rect.right() + 1) {
       closeLine(i);
       x = rect.left();

@@ -43,10 +43,15 @@ QList<int> SegmentedControl::widths() const {
   return result;
 }
 
-// Where it may grow, its parts share the room.
+// Where it may grow, its parts share the room; where there is too little, they give some up alike.
 QList<int> SegmentedControl::shownWidths() const {
   QList<int> all = widths();
   const int left = width() - 2 * kInset - std::accumulate(all.begin(), all.end(), 0);
+  for (int i = 0, lacking = -left; i < all.size() && lacking > 0; ++i) {
+    const int given = lacking / static_cast<int>(all.size() - i);
+    all[i] -= given;
+    lacking -= given;
+  }
   if (left > 0 && !all.isEmpty() && (sizePolicy().horizontalPolicy() & QSizePolicy::ExpandFlag))
     for (int& each : all) each += left / static_cast<int>(all.size());
   return all;
@@ -90,7 +95,8 @@ void SegmentedControl::paintEvent(QPaintEvent*) {
     painter.setPen(theme.colour(!isEnabled()               ? Colour::disabled
                                 : chosen || i == m_hovered ? Colour::text
                                                            : Colour::text2));
-    painter.drawText(area, Qt::AlignCenter, m_labels[i]);
+    painter.drawText(area, Qt::AlignCenter,
+                     painter.fontMetrics().elidedText(m_labels[i], Qt::ElideRight, static_cast<int>(area.width()) - 4));
   }
 }
 

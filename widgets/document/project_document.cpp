@@ -8,6 +8,7 @@
 #include "widgets/document/project_paths.h"
 #include "widgets/document/setting_fields.h"
 #include "widgets/document/texts.h"
+#include "widgets/document/wired_target.h"
 
 namespace loom {
 
@@ -98,7 +99,9 @@ void ProjectDocument::edit(const QString& text, const std::function<void(Project
     applyDelta(edit.take(), false);
     throw;
   }
-  push(text, edit.take(), mergeKey, std::move(beside));
+  ProjectDelta delta = edit.take();
+  followTarget(m_project, m_index, m_checks.columns(), delta);
+  push(text, std::move(delta), mergeKey, std::move(beside));
 }
 
 void ProjectDocument::editDrawing(const QString& text, const std::string& name,

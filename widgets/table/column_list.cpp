@@ -117,27 +117,36 @@ class ColumnListDelegate : public QStyledItemDelegate {
 
   static void paintName(QPainter& painter, QRect place, const ColumnFacts& column, const ColumnMark& mark,
                         const Theme& theme) {
-    if (mark.target) {
-      painter.setFont(theme.font(FontRole::axis));
-      const QString word = ColumnList::tr("target");
-      const int wide = painter.fontMetrics().horizontalAdvance(word) + 10;
-      QRectF tag(place.right() - wide, place.center().y() - 8, wide, 17);
-      painter.setRenderHint(QPainter::Antialiasing);
-      painter.setPen(Qt::NoPen);
-      painter.setBrush(theme.colour(Colour::accentSoft));
-      painter.drawRoundedRect(tag, 4, 4);
-      painter.setRenderHint(QPainter::Antialiasing, false);
-      painter.setPen(theme.colour(Colour::accentText));
-      painter.drawText(tag, Qt::AlignCenter, word);
-      place.setRight(place.right() - wide - 6);
-    }
     QFont font = theme.font(FontRole::label);
+    const QString shown = mark.name.isEmpty() ? shownName(column) : mark.name;
+    if (mark.target) place.setRight(place.right() - paintTarget(painter, place, QFontMetrics(font), shown, theme));
     font.setStrikeOut(mark.leftOut);
     painter.setFont(font);
     painter.setPen(theme.colour(mark.leftOut ? Colour::text3 : Colour::text));
-    painter.drawText(place, Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(mark.name.isEmpty() ? shownName(column) : mark.name,
-                                                      Qt::ElideRight, place.width()));
+    painter.drawText(place, Qt::AlignVCenter, painter.fontMetrics().elidedText(shown, Qt::ElideRight, place.width()));
+  }
+
+  // The word beside the name where both have room, else a flag. Answers what it took.
+  static int paintTarget(QPainter& painter, const QRect& place, const QFontMetrics& names, const QString& name,
+                         const Theme& theme) {
+    constexpr int kBetween = 6, kFlag = 17;
+    painter.setFont(theme.font(FontRole::axis));
+    const QString word = ColumnList::tr("target");
+    const int worded = painter.fontMetrics().horizontalAdvance(word) + 10;
+    const bool roomy = names.horizontalAdvance(name) + kBetween + worded <= place.width();
+    const int wide = roomy ? worded : kFlag;
+    const QRectF tag(place.right() - wide, place.center().y() - 8, wide, kFlag);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(theme.colour(Colour::accentSoft));
+    painter.drawRoundedRect(tag, 4, 4);
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(theme.colour(Colour::accentText));
+    if (roomy)
+      painter.drawText(tag, Qt::AlignCenter, word);
+    else
+      paintIcon(painter, QStringLiteral("flag"), tag.adjusted(3, 3, -3, -3), theme.colour(Colour::accentText));
+    return wide + kBetween;
   }
 
   static void paintValues(QPainter& painter, const ColumnList::Places& places, const ColumnFacts& column, bool chosen,

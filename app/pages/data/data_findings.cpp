@@ -8,6 +8,7 @@
 #include "app/pages/data/step_words.h"
 #include "engine/data/columns/column_step.h"
 #include "engine/data/prepare_step.h"
+#include "engine/data/sound_rate.h"
 #include "widgets/controls/text.h"
 
 namespace loom {
@@ -48,6 +49,11 @@ bool isOfRows(FaultKind kind) {
     default:
       return false;
   }
+}
+
+// How unlike classes are the findings of the table say, of what is predicted and with a remedy.
+bool isOfTable(const Fault& fault) {
+  return fault.kind == FaultKind::imbalance && fault.severity == FaultSeverity::info;
 }
 
 class AllFindings {
@@ -135,9 +141,11 @@ class AllFindings {
     const std::string column = nameOf(fault.column);
     if (has("LeaveOut", column)) return true;
     if (fault.kind == FaultKind::label) return has("Encode", column);
-    if (fault.kind != FaultKind::mixedShapes || !fault.step.is_object()) return false;
+    if ((fault.kind != FaultKind::mixedShapes && fault.kind != FaultKind::mixedKinds) || !fault.step.is_object())
+      return false;
     const std::string wanted = fault.step.value("step", "");
-    const std::set<std::string> mending = wanted == "Colours" ? std::set<std::string>{"Colours"}
+    const std::set<std::string> mending = wanted == "Colours"    ? std::set<std::string>{"Colours"}
+                                          : wanted == "Resample" ? std::set<std::string>{"Resample"}
                                           : wanted == "Resize"
                                               ? std::set<std::string>{"Resize", "RandomResizedCrop", "Crop"}
                                               : std::set<std::string>{"Pad", "Crop"};
@@ -152,8 +160,17 @@ class AllFindings {
 
   void addReport(const CheckReport& report) {
     std::map<std::tuple<FaultKind, FaultSeverity, std::string>, std::vector<Fault>> groups;
+    std::vector<Fault> all;
+    std::set<std::string> clips;  // they are as the steps leave them
+    for (const ClipFacts& each : report.clips) {
+      clips.insert(each.column);
+      for (Fault& fault : clipFaults(each, rateBeforePacking(each.variable, m_request.context.prepare)))
+        all.push_back(std::move(fault));
+    }
     for (const Fault& fault : report.faults)
-      if (isOfRows(fault.kind) && !m_skipped.contains(fault.line) && !isMended(fault))
+      if (!(clips.contains(fault.column) && fault.step.is_object())) all.push_back(fault);
+    for (const Fault& fault : all)
+      if (isOfRows(fault.kind) && !isOfTable(fault) && !m_skipped.contains(fault.line) && !isMended(fault))
         groups[{fault.kind, fault.severity, fault.column + (fault.line > 1 ? std::string() : "\n" + fault.found)}]
             .push_back(fault);
     for (const auto& [key, faults] : groups) {
@@ -181,8 +198,10 @@ class AllFindings {
                      {{"step", "Crop"}, {"size", {length}}, {"position", "centre"}, {"variable", variable}}}});
     };
     add(DataFindings::tr("Pad to the longest"), fault.step.at("to").at(0).get<std::int64_t>());
-    const Variable* const clip = m_request.report->schema.find(variable.get<std::string>());
-    if (clip && clip->smallest.rank() > 0) add(DataFindings::tr("Cut to the shortest"), clip->smallest[0]);
+    const int rate = rateBeforePacking(variable.get<std::string>(), m_request.context.prepare);
+    for (const ClipFacts& clip : m_request.report->clips)
+      if (clip.variable == variable)
+        add(DataFindings::tr("Cut to the shortest"), lengthsAt(clip, rate > 0 ? rate : clip.usualRate()).shortest);
   }
 
   // Of one kind, column and severity.
@@ -222,7 +241,8 @@ class AllFindings {
         if (first.severity == FaultSeverity::warning) shown.kind = Kind::error;
         break;
       case FaultKind::mixedKinds:
-        shown.title = DataFindings::tr("%1: of several kinds").arg(column);
+        shown.title = first.step.is_object() ? DataFindings::tr("%1: of several rates").arg(column)
+                                             : DataFindings::tr("%1: of several kinds").arg(column);
         break;
       case FaultKind::imbalance:
         shown.title = DataFindings::tr("%1: unlike classes").arg(column);
@@ -291,6 +311,7 @@ class AllFindings {
       scaled += has("Standardise", column.name) || has("RobustScale", column.name);
     }
     if (filled > 0) fine(DataFindings::tr("%1 are filled").arg(counted(filled, DataFindings::tr("missing cells"))));
+    if (balancesClasses(m_request.context.settings)) fine(DataFindings::tr("Rare classes count as much as others"));
     if (scaled > 0) fine(DataFindings::tr("%1 have one scale").arg(counted(scaled, DataFindings::tr("columns"))));
   }
 

@@ -61,9 +61,10 @@ void DataPage::connectParts() {
     m_status->setText(QStringLiteral("Importing %1: %L2 of %L3").arg(m_import->what()).arg(done).arg(total));
     showState();
   });
-  connect(m_import, &ImportTask::finished, this, [this](const QString& csv, qint64 rows) {
+  connect(m_import, &ImportTask::finished, this, [this](const QString& csv, qint64 rows, const QString& left) {
     addCsv(csv);
-    context().notify({counted(rows, QStringLiteral("samples")) + QStringLiteral(" imported"), {}, {}});
+    const QString sentence = counted(rows, QStringLiteral("samples")) + QStringLiteral(" imported");
+    context().notify({left.isEmpty() ? sentence : sentence + QStringLiteral("; ") + left, {}, {}});
   });
   connect(m_import, &ImportTask::failed, this, [this](const QString& message) {
     m_error->setText(message);

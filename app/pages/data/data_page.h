@@ -97,6 +97,7 @@ class DataPage : public Page {
   std::int64_t wholeRows() const;
   void measure(const std::vector<Json>& steps);
   void changeSteps(const QString& text, std::vector<Json> steps);
+  void changeSettings(const QString& text, const Json& settings);  // of the training
   void addSteps(const QString& text, const std::vector<Json>& added);
   void setRole(const std::string& column, int role);
   void predict(const std::string& column);

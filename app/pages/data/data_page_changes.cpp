@@ -158,6 +158,19 @@ void DataPage::addSteps(const QString& text, const std::vector<Json>& added) {
                     undoOf(*context().document)});
 }
 
+// A column stands for the variable that it is behind the steps.
+void DataPage::changeSettings(const QString& text, const Json& settings) {
+  context().document->edit(text, [&](ProjectEdit& edit) {
+    for (const auto& [key, value] : settings.items()) {
+      const auto column = m_roles.variables.find(key == "oversample" ? value.get<std::string>() : std::string());
+      put(edit.training().settings, key.c_str(), column == m_roles.variables.end() ? value : Json(column->second),
+          settingsEntry().field(key)->defaultValue);
+    }
+  });
+  context().notify({tr("%1: a setting of the training; the file stays as it is").arg(text), tr("Undo"),
+                    undoOf(*context().document)});
+}
+
 void DataPage::setRole(const std::string& column, int role) {
   if (column.empty()) return;
   const QString name = QString::fromStdString(column);

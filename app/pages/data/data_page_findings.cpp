@@ -13,6 +13,7 @@
 #include "app/pages/data/step_edits.h"
 #include "app/pages/data/step_words.h"
 #include "engine/data/columns/column_step.h"
+#include "engine/network/class_losses.h"
 #include "engine/network/dataset_rows.h"
 #include "widgets/chart/format.h"
 #include "widgets/document/project_document.h"
@@ -101,10 +102,15 @@ QString signatureOf(const std::vector<DataFinding>& findings) {
                .arg(int(each.shown.kind))
                .arg(each.shown.title, each.shown.place, each.shown.detail);
     for (const TableRemedy& remedy : each.remedies)
-      all += '|' + QString::fromStdString(remedy.label + Json(remedy.steps).dump());
+      all += '|' + QString::fromStdString(remedy.label + Json(remedy.steps).dump() + remedy.settings.dump());
     all += '\n';
   }
   return all;
+}
+
+bool isDrawn(const Project& project) {
+  return std::any_of(project.networks.begin(), project.networks.end(),
+                     [](const Network& each) { return !each.nodes.empty(); });
 }
 
 // The columns that a step names.
@@ -143,7 +149,9 @@ void DataPage::refreshFindings() {
   FindingsRequest request{.facts = m_session->facts(),
                           .context = {.prepare = prepareOf(project, *dataset),
                                       .targets = m_roles.targets,
-                                      .hasValidation = !project.training.validation.empty() || !takesPart()},
+                                      .hasValidation = !project.training.validation.empty() || !takesPart(),
+                                      .settings = project.training.settings,
+                                      .learnsClasses = !isDrawn(project) || hasClassLoss(project)},
                           .report = m_session->report(),
                           .partFaults = m_session->partFaults(),
                           .error = m_session->unreadable() ? m_session->unreadable() : m_session->error(),
@@ -186,6 +194,8 @@ std::vector<FindingAction> DataPage::actionsFor(const DataFinding& finding) {
     const QString label = QString::fromStdString(remedy.label);
     if (remedy.split)
       actions.push_back({label, [this] { offerSplit(); }});
+    else if (remedy.settings.is_object())
+      actions.push_back({label, [this, label, settings = remedy.settings] { changeSettings(label, settings); }});
     else if (remedy.steps.empty())
       actions.push_back({label, [this, key = finding.key(), title = finding.shown.title] {
                            m_accepted.insert(key);
@@ -281,9 +291,7 @@ void DataPage::refreshRoles() {
     if (mark.leftOut) leftOut.insert(column);
   m_model->setSkipped(std::move(skipped), strays, std::move(leftOut));
   m_columns->setMarks(m_roles.marks);
-  const bool drawn = std::any_of(project.networks.begin(), project.networks.end(),
-                                 [](const Network& each) { return !each.nodes.empty(); });
-  m_preparation->setFeeds(m_roles.feeds, drawn);
+  m_preparation->setFeeds(m_roles.feeds, isDrawn(project));
   bool files = false;
   for (int column = 1; facts && column < m_model->columnCount() && !files; ++column) {
     const ColumnType type = facts->columns[static_cast<std::size_t>(column - 1)].type;

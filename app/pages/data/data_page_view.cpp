@@ -23,6 +23,7 @@
 #include "engine/network/dataset_rows.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/flow_layout.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
@@ -34,6 +35,11 @@ namespace loom {
 namespace {
 
 constexpr int kRoomy = 1200, kColumnsWide = 420, kColumnsNarrow = 250, kDoctor = 300;
+
+// As wide as the text is large.
+int grown(int pixels, const QWidget* of) {
+  return pixels * Theme::of(of).textSize() / 100;
+}
 
 QFrame* panel() {
   auto* frame = new QFrame;
@@ -122,7 +128,10 @@ QWidget* DataPage::makeColumns() {
   m_columns = new ColumnList;
   column->addWidget(m_columns, 1);
   m_roleBar = new QWidget;
-  auto* foot = new QHBoxLayout(m_roleBar);
+  QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
+  policy.setHeightForWidth(true);
+  m_roleBar->setSizePolicy(policy);
+  auto* foot = new FlowLayout(m_roleBar, 6);
   foot->setContentsMargins(12, 6, 12, 6);
   m_role = new SegmentedControl({tr("Learn from"), tr("Predict"), tr("Leave out")});
   m_role->setObjectName("column-role");
@@ -130,12 +139,13 @@ QWidget* DataPage::makeColumns() {
   m_rename = new Button(tr("Rename"), ButtonKind::plain);
   m_rename->setObjectName("rename-column");
   foot->addWidget(m_role);
-  foot->addStretch();
   foot->addWidget(m_rename);
   m_roleBar->hide();
   column->addWidget(hairline());
   column->addWidget(m_roleBar);
-  m_columnsPanel->setMinimumWidth(kColumnsNarrow);
+  const auto keepRoom = [this] { m_columnsPanel->setMinimumWidth(grown(kColumnsNarrow, this)); };
+  keepRoom();
+  connect(&Theme::of(this), &Theme::changed, this, keepRoom);
   return m_columnsPanel;
 }
 
@@ -313,7 +323,7 @@ void DataPage::showColumns() {
   }
   // The figures of a table want their room; what a person has set stays.
   QList<int> sizes = m_splitter->sizes();
-  const int wanted = width() < kRoomy ? kColumnsNarrow : kColumnsWide;
+  const int wanted = grown(width() < grown(kRoomy, this) ? kColumnsNarrow : kColumnsWide, this);
   if (m_sizesChosen || sizes.size() != 3 || sizes[0] == wanted || width() < 400) return;
   sizes[1] += sizes[0] - wanted;
   sizes[0] = wanted;

@@ -22,9 +22,10 @@ void ImportTask::next() {
     };
     try {
       const ImportResult result = work(options);
-      here.post([csv = QString::fromStdString(result.csv.string()), rows = result.rows](ImportTask& task) {
+      here.post([csv = QString::fromStdString(result.csv.string()), rows = result.rows,
+                 left = QString::fromStdString(leftOutText(result))](ImportTask& task) {
         task.next();
-        Q_EMIT task.finished(csv, rows);
+        Q_EMIT task.finished(csv, rows, left);
       });
     } catch (const std::exception& error) {
       here.post([message = QString::fromUtf8(error.what())](ImportTask& task) {

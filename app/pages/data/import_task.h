@@ -30,7 +30,8 @@ class ImportTask : public QObject {
 
  Q_SIGNALS:
   void progressed(qint64 done, qint64 total);
-  void finished(const QString& csv, qint64 rows);
+  // `left`: which files were not taken, in a sentence; empty where all were.
+  void finished(const QString& csv, qint64 rows, const QString& left);
   void failed(const QString& message);
 
  private:

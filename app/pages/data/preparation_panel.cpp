@@ -26,7 +26,10 @@
 namespace loom {
 
 PreparationPanel::PreparationPanel(QWidget* parent) : QWidget(parent) {
-  setMinimumHeight(170);
+  // Large text wants more lines for the steps.
+  const auto keepRoom = [this] { setMinimumHeight(170 * Theme::of(this).textSize() / 100); };
+  keepRoom();
+  connect(&Theme::of(this), &Theme::changed, this, keepRoom);
   setBackgroundRole(QPalette::Base);
   setAutoFillBackground(true);
   m_note = makeLabel("hint");

@@ -43,13 +43,15 @@ int rankOf(const Json& step) {
   return kOfSamples;
 }
 
-// The place of a step on samples: what computes pixels comes before the first one that changes values.
+// The place of a step on samples: what takes them as their files hold them comes first, what computes pixels before the
+// first one that changes values.
 std::size_t samplePlace(const std::vector<Json>& prepare, const Json& step) {
   const PrepareStep* const kind = sampleStep(step);
-  if (!kind || !kind->computes) return prepare.size();
-  const auto place = std::find_if(prepare.begin(), prepare.end(), [](const Json& each) {
+  const bool first = kind && kind->means == PrepareStep::Means::sounds;
+  if (!kind || !(kind->computes || first)) return prepare.size();
+  const auto place = std::find_if(prepare.begin(), prepare.end(), [first](const Json& each) {
     const PrepareStep* const other = sampleStep(each);
-    return other && other->values;
+    return other && (first || other->values);
   });
   return static_cast<std::size_t>(place - prepare.begin());
 }

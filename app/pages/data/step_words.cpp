@@ -87,6 +87,8 @@ QString stepWords(const Json& step) {
   if (const auto size = step.find("size");
       entry->id == "Resize" && size != step.end() && size->is_array() && size->size() == 2)
     return StepWords::tr("Bring all to %1×%2").arg((*size)[0].dump().c_str(), (*size)[1].dump().c_str());
+  if (const auto rate = step.find("rate"); entry->id == "Resample" && rate != step.end() && rate->is_number_integer())
+    return StepWords::tr("Bring all to %L1 Hz").arg(rate->get<qint64>());
   return columns.isEmpty() ? label : label + ' ' + columns;
 }
 
@@ -115,6 +117,8 @@ QString stepAndTheNew(const Json& step) {
     return StepWords::tr("Measured on the training part alone; a number beyond its range only lies further out.");
   if (id == "SkipRows")
     return StepWords::tr("Lines are this file's own: of another file, and of one to predict, none is skipped by them.");
+  if (id == "Resample")
+    return StepWords::tr("A sound of any other rate is brought to it too, in a file to predict as well.");
   if (id == "LeaveOut") return StepWords::tr("Another file may have the column or not.");
   return {};
 }

@@ -237,7 +237,7 @@ void StartPage::addDrafts() {
 
 void StartPage::addSamples() {
   bool first = true;
-  for (const Sample& sample : samples()) {
+  for (const SampleProject& sample : samples()) {
     const QString hint =
         m_recents->isHidden() && first ? tr("Open it and press Train: curves in two seconds") : sample.summary;
     auto* row = new ProjectRow({.title = sample.title, .detail = hint, .sentence = true});

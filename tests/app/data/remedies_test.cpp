@@ -377,6 +377,144 @@ class RemediesTest : public QObject {
     QTRY_VERIFY(m_open->part<QLabel>("step-and-the-new")->text().contains("does not fit the order is refused"));
   }
 
+  // What shall be predicted was said first, the network comes later: its Input takes the column, whatever it is called.
+  void anInputThatIsDrawnLaterTakesTheTarget() {
+    QByteArray rows = "area,price\n";
+    for (int i = 0; i < 40; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(3.5 * i) + '\n';
+    m_open->drop({m_open->write("project/flats.csv", rows)});
+    setRole("price", 1);
+    QTRY_COMPARE(m_open->project().datasets.at(0).extra.value("target", ""), std::string("price"));
+    ProjectDocument& document = m_open->document();
+    const std::string network = m_open->project().networks[0].name;
+    const std::string loss = document.addNode({.network = network, .layer = "MeanSquaredError"});
+    const std::string input = document.addNode({.network = network, .layer = "Input"});
+    QVERIFY(document.addWire(network, {{input, "output"}, {loss, "target"}}));
+    QCOMPARE(document.node(network, input)->values.value("variable", ""), std::string("price"));
+    m_open->undo();  // the wire and the column together
+    QVERIFY(!document.node(network, input)->values.contains("variable"));
+    QVERIFY(document.network(network)->edges.empty());
+    // One that names its column, or is called like one, is meant so.
+    QVERIFY(document.setField(network, input, "variable", "area"));
+    QVERIFY(document.addWire(network, {{input, "output"}, {loss, "target"}}));
+    QCOMPARE(document.node(network, input)->values.value("variable", ""), std::string("area"));
+    m_open->undo();
+    m_open->undo();
+    QVERIFY(document.renameNode(network, input, "area"));
+    QTRY_VERIFY(!document.knownColumns().empty());
+    QVERIFY(document.addWire(network, {{"area", "output"}, {loss, "target"}}));
+    QVERIFY(!document.node(network, "area")->values.contains("variable"));
+  }
+
+  // What a column is for can be chosen, and its name be read, where there is little room; also in large text.
+  void inASmallWindowRolesAndNamesAreWhole() {
+    QByteArray rows = "area,price\n";
+    for (int i = 0; i < 40; ++i) rows += QByteArray::number(i) + ',' + QByteArray::number(3.5 * i) + '\n';
+    m_open->drop({m_open->write("project/flats.csv", rows)});
+    m_open->window().resize(1024, 700);
+    setRole("price", 0);
+    auto* const roles = m_open->part<SegmentedControl>("column-role");
+    const auto isWhole = [&] {
+      const QRect last = roles->segment(2);
+      return last.right() < roles->width() && roles->visibleRegion().contains(last.center()) &&
+             roles->visibleRegion().contains(last.topRight()) &&
+             !m_open->part<QWidget>("rename-column")->visibleRegion().isEmpty();
+    };
+    QTRY_VERIFY(m_open->window().settled());
+    QTRY_VERIFY(isWhole());
+    const auto name = [&] {
+      QListView& view = columns().view();
+      const QRect row = view.visualRect(view.model()->index(columns().rowOf("price"), 0));
+      return view.viewport()->grab(QRect(row.left() + 38, row.top(), 30, row.height())).toImage();  // behind the chip
+    };
+    const QImage before = name();
+    setRole("price", 1);
+    QTRY_VERIFY(m_open->window().settled());
+    QCOMPARE(name(), before);  // the tag of the target leaves it alone
+    picture("data-small");
+    m_open->window().resize(1024, 700);
+    Theme::of().setTextSize(150);
+    QTRY_VERIFY(m_open->window().settled());
+    QTRY_VERIFY(isWhole());
+    picture("data-small-large-text");
+    Theme::of().setTextSize(100);
+  }
+
+  // Sounds at two rates: one finding, and one step that brings them together.
+  void soundsOfTwoRatesAreBroughtToOne() {
+    const auto wav = [this](const QString& name, quint32 rate, int frames) {
+      QByteArray wave = "RIFF----WAVEfmt ";
+      const auto put = [&](quint32 value, int bytes) {
+        for (int b = 0; b < bytes; ++b) wave += static_cast<char>(value >> (8 * b));
+      };
+      put(16, 4), put(1, 2), put(1, 2), put(rate, 4), put(2 * rate, 4), put(2, 2), put(16, 2);
+      wave += "data";
+      put(static_cast<quint32>(2 * frames), 4);
+      for (int i = 0; i < frames; ++i) put(static_cast<quint32>(i * 37 % 2000), 2);
+      m_open->write("project/" + name, wave);
+    };
+    QByteArray rows = "x:sound,y:label\n";
+    for (int i = 0; i < 12; ++i) {
+      const QString name = QStringLiteral("%1.wav").arg(i);
+      i % 3 ? wav(name, 16000, 1600) : wav(name, 8000, 800);
+      rows += name.toUtf8() + (i % 2 ? ",1\n" : ",0\n");
+    }
+    m_open->drop({m_open->write("project/sounds.csv", rows)});
+    const QString rates = "x: of several rates";
+    QTRY_VERIFY2(titles().contains(rates), qPrintable(titles().join(" | ")));
+    press(rates, "Bring all to 16,000 Hz");
+    QTRY_COMPARE(steps(), (std::vector<Json>{{{"step", "Resample"}, {"rate", 16000}, {"variable", "x"}}}));
+    QTRY_VERIFY2(!titles().contains(rates), qPrintable(titles().join(" | ")));
+    QTRY_VERIFY(m_open->window().settled());
+    // They are of one length now, which is not said at another.
+    QVERIFY2(titles().filter("x:").isEmpty(), qPrintable(titles().join(" | ")));
+    QTRY_VERIFY(!m_open->document().knownColumns().empty());
+    QTRY_COMPARE(m_open->document().knownColumns()[0].shapes.at("x"), (Shape{1600, 1}));
+    m_open->undo();
+    QTRY_VERIFY2(titles().contains(rates), qPrintable(titles().join(" | ")));
+  }
+
+  // A class of 10 rows beside one of 190: to count more, or to be shown more often; either is said no more.
+  void rareClassesAreWeighedOrShownMoreOftenByAClick() {
+    QByteArray rows = "x,z,kind\n";
+    for (int i = 0; i < 200; ++i)
+      rows += QByteArray::number(i * 0.5) + ',' + QByteArray::number(i * 7 % 31) + (i % 20 ? ",fine\n" : ",fraud\n");
+    m_open->drop({m_open->write("project/frauds.csv", rows)});
+    press("kind is text", "Encode as classes");
+    const QString rare = "kind: 1 class is rare";
+    QTRY_VERIFY2(titles().contains(rare), qPrintable(titles().join(" | ")));
+    QVERIFY2(list().findings().finding(rowOf(rare)).detail.contains("fraud (10): fine stands in 190 rows"),
+             qPrintable(list().findings().finding(rowOf(rare)).detail));
+    const auto settings = [this] { return m_open->project().training.settings; };
+    press(rare, "Weigh classes");
+    QTRY_COMPARE(settings().value("weigh_classes", ""), std::string("balanced"));
+    QTRY_VERIFY2(!titles().contains(rare), qPrintable(titles().join(" | ")));
+    QTRY_VERIFY(rowOf("Rare classes count as much as others") >= 0);
+    m_open->undo();
+    QTRY_VERIFY(!settings().contains("weigh_classes"));
+    press(rare, "Oversample");
+    QTRY_COMPARE(settings().value("oversample", ""), std::string("kind"));
+    QTRY_VERIFY2(!titles().contains(rare), qPrintable(titles().join(" | ")));
+    m_open->undo();
+    press(rare, "Weigh classes");
+    draw(R"({"loom": 1, "networks": {"main": {"nodes": [
+      {"id": "x", "layer": "Input", "shape": [1]}, {"id": "fc", "layer": "Linear", "outputs": 2},
+      {"id": "kind", "layer": "Input", "shape": [1], "type": "label"}, {"id": "loss", "layer": "SoftmaxCrossEntropy"}],
+      "edges": [["x", "fc"], ["fc", "loss"], ["kind", "loss.target"]]}}})");
+    train();
+    QFile run(m_open->workspace().runs().front().folder + "/run.json");
+    QVERIFY(run.open(QIODevice::ReadOnly));
+    const Json weights = Json::parse(run.readAll().toStdString())["datasets"]["training"]["class_weights"]["kind"];
+    QCOMPARE(weights.size(), std::size_t{2});
+    QVERIFY(std::abs(weights[1].get<double>() - 200.0 / (2 * 10)) < 1e-9);
+    // Where numbers are predicted classes are no matter.
+    m_open->document().edit("draw", [&](Project& project) {
+      project.training.settings.erase("weigh_classes");
+      project.networks[0].nodes[3].layer = "MeanSquaredError";
+    });
+    QTRY_VERIFY(m_open->window().settled());
+    QVERIFY2(!titles().contains(rare), qPrintable(titles().join(" | ")));
+  }
+
   // A million rows are looked at beside the window; the first ones stand there at once, and it can be stopped.
   void aLongFileIsReadWhileOneWorks() {
     QByteArray rows = "a,b,c,d\n";
