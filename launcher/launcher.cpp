@@ -269,12 +269,13 @@ void Launcher::settle(const QString& id) {
   const RunRecord* const run = m_store.find(id);
   m_reading.remove(id);
   m_rediscovered.remove(id);
+  const bool isForeign = m_foreign.remove(id);
   if (!run) return;
   const auto active = m_active.find(id);
   if (active == m_active.end()) {  // an older log, read to its end
     try {
       const JobOrder order = orderOf(*run);
-      if (order.file.queued) {
+      if (order.file.queued && !isForeign) {
         m_pump.unfollow(id);
         m_store.setState(id, RunState::queued, run->message);
         enqueue(id);

@@ -11,6 +11,7 @@ void Launcher::attach() {
   for (const QString& folder : m_store.foldersToRead()) {
     try {
       const QString id = openFolder(folder);
+      m_foreign.remove(id);
       if (m_reading.contains(id)) m_rediscovered.insert(id);
     } catch (const Error&) {
       // The folder is gone or was emptied: nothing to show.
@@ -75,6 +76,7 @@ QString Launcher::takeFolder(const QString& folder, const QString& project, RunS
   follow(id);
   if (m_active.contains(id)) return id;
   m_reading.insert(id);
+  m_foreign.insert(id);
   m_pump.drain(id);
   return id;
 }

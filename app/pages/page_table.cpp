@@ -24,7 +24,8 @@ constexpr PageEntry kPages[] = {
     {"settings", QT_TRANSLATE_NOOP("pages", "Settings"), "settings", "Ctrl+3", true, true, true, &make<SettingsPage>},
     {"training", QT_TRANSLATE_NOOP("pages", "Training"), "training", "Ctrl+4", true, true, false, &make<TrainingPage>},
     {"runs", QT_TRANSLATE_NOOP("pages", "Runs"), "runs", "Ctrl+5", true, true, false, &make<RunsPage>},
-    {"trials", QT_TRANSLATE_NOOP("pages", "Search over settings"), "search", "Ctrl+7", true, false, false, &make<SearchPage>},
+    {"trials", QT_TRANSLATE_NOOP("pages", "Search over settings"), "search", "Ctrl+7", true, false, false,
+     &make<SearchPage>},
     {"hosts", QT_TRANSLATE_NOOP("pages", "Hosts"), "hosts", "Ctrl+6", false, true, false, &make<HostsPage>},
 };
 

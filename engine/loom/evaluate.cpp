@@ -79,9 +79,9 @@ int evaluate(const EvaluateArguments& given, Desk& desk) {
                                  trained.run().checkpoint().filename().string(), trained.step(), measured.loss);
   for (const auto& [name, value] : measured.metrics) {
     const Node* const node = trained.network().find(name);
-    text += fmt::format("{:<11} {}\n", name,
-                        node && isShare(node->layer) ? fmt::format("{:.2f} %", 100 * value)
-                                                     : fmt::format("{:.6f}", value));
+    text +=
+        fmt::format("{:<11} {}\n", name,
+                    node && isShare(node->layer) ? fmt::format("{:.2f} %", 100 * value) : fmt::format("{:.6f}", value));
   }
   desk.say(text);
   return kExitDone;

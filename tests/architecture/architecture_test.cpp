@@ -114,10 +114,10 @@ const std::map<std::string, std::set<std::string>> kArrows = {
 };
 // What Qt's side may include of the engine: every room that knows no machine.
 const std::set<std::string> kCore = {
-    "engine/base",       "engine/catalogue",       "engine/run",    "engine/ops",
-    "engine/program",    "engine/passes",          "engine/layers", "engine/metrics",
-    "engine/network",    "engine/schedules",       "engine/data",   "engine/planner",
-    "engine/optimizers", "engine/exchange",        "engine/agent",  "engine/comm/reductions",
+    "engine/base",       "engine/catalogue",        "engine/run",    "engine/ops",
+    "engine/program",    "engine/passes",           "engine/layers", "engine/metrics",
+    "engine/network",    "engine/schedules",        "engine/data",   "engine/planner",
+    "engine/optimizers", "engine/exchange",         "engine/agent",  "engine/comm/reductions",
     "engine/evaluation", "engine/training/methods", "engine/search"};
 
 bool mayInclude(const std::string& from, const std::string& to) {

@@ -322,6 +322,24 @@ class LauncherTest : public QObject {
     QVERIFY_EXCEPTION_THROWN(m_launcher->openFolder("/nowhere"), Error);
   }
 
+  // It waits in somebody else's queue.
+  void aFolderThatWaitsIsNotStartedByWhoOpensIt() {
+    m_launcher->submit(job("a", {"steps=4000", "ms=5"}));
+    m_launcher->submit(job("b", {"steps=10"}));
+    const QString waits = m_store->find("b")->folder, copy = m_folder->filePath("elsewhere/b");
+    QVERIFY(QDir().mkpath(copy));
+    for (const QString& each : QDir(waits).entryList(QDir::Files))
+      QVERIFY(QFile::copy(waits + '/' + each, copy + '/' + each));
+    const QString id = m_launcher->openFolder(copy);
+    QTRY_VERIFY(!m_launcher->isReading(id));
+    QCOMPARE(m_launcher->queue(), QStringList("b"));
+    QVERIFY(!isLive(state(id)) && state(id) != RunState::queued);
+    QTRY_COMPARE(state("a"), RunState::running);
+    m_launcher->kill("a");
+    QTRY_COMPARE(state("b"), RunState::finished);
+    QVERIFY(!QFile::exists(copy + "/events.jsonl"));
+  }
+
   void aLostStoreIsReadAgain() {
     m_launcher->submit(job("a", {"steps=30"}));
     QTRY_COMPARE(state("a"), RunState::finished);

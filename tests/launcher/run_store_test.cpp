@@ -424,7 +424,8 @@ TEST_F(RunStoreTest, anEarlierListIsBroughtUpToDate) {
   {
     Database database(folder + "/runs.db");
     database.run("DROP INDEX events_in_order");
-    database.run("ALTER TABLE runs DROP COLUMN log_mark");
+    for (const char* later : {"log_mark", "archived"})
+      database.run(("ALTER TABLE runs DROP COLUMN " + std::string(later)).c_str());
     database.run("PRAGMA user_version = 1");
   }
   QFile::remove(folder + "/folders.txt");

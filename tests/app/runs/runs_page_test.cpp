@@ -285,12 +285,12 @@ class RunsPageTest : public RunsPageFixture {
     ParallelAxes& panel = page().differing();
     QTRY_COMPARE(panel.lines().size(), std::size_t{2});
     QVERIFY(panel.isVisible());
-    QCOMPARE(panel.axes().front(), QString("Optimizer"));
-    QCOMPARE(panel.axes().back(), QString("Best %"));
+    const std::vector<QString> axes = panel.axes();
+    QCOMPARE(axes.front(), QString("Optimizer"));
+    QCOMPARE(axes.back(), QString("Best %"));
     // The larger rate stands above.
-    const auto rate = static_cast<std::size_t>(std::find(panel.axes().begin(), panel.axes().end(), "Learning rate") -
-                                               panel.axes().begin());
-    QVERIFY(rate < panel.axes().size());
+    const auto rate = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), "Learning rate") - axes.begin());
+    QVERIFY(rate < axes.size());
     const std::size_t first = panel.lines()[0].id == a ? 0 : 1;
     QVERIFY(panel.crossing(1 - first, rate).y() < panel.crossing(first, rate).y());
     // All runs that the filter leaves, drawn or not.

@@ -184,7 +184,8 @@ TEST_F(SoundRates, AreFoundAndLengthsToldAsTheyBecome) {
   const std::vector<Fault> found = clipFaults(report.clips[0], 0);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].step, Json({{"step", "Resample"}, {"rate", 16000}, {"variable", "x"}}));
-  EXPECT_THAT(found[1].found, HasSubstr("the clips have 1600 to 2000 steps at 16000 samples a second"));
+  EXPECT_THAT(found[1].found,
+              HasSubstr("the clips have 1600 to 2000 steps (0.10 to 0.12 s) at 16000 samples a second"));
   EXPECT_EQ(found[1].step, Json({{"step", "Pad"}, {"to", {2000}}, {"variable", "x"}}));
   const std::vector<Fault> behind = clipFaults(report.clips[0], 8000);
   ASSERT_EQ(behind.size(), 1u);

@@ -1,5 +1,5 @@
 // TensorBoard's event files, read back by a reader of this test's own: it takes records apart by the format's
-// description (tensorflow/core/lib/io/record_writer.h, event.proto, summary.proto) and shares nothing with the writer.
+// description (its record writer, the messages Event and Summary) and shares nothing with the writer.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

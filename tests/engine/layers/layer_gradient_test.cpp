@@ -35,8 +35,7 @@ TEST_P(LayerGradient, HasTheGradientOfItsFunction) {
   const LayerExample& example = GetParam();
   const LayerDefinition& layer = *findLayer(example.layer);
   const Entry& entry = layer.entry;
-  if (layer.role == LayerRole::input || layer.role == LayerRole::metric)
-    return;  // nothing flows back from these
+  if (layer.role == LayerRole::input || layer.role == LayerRole::metric) return;  // nothing flows back from these
   if (entry.id.starts_with("Binary") && !isResult(layer.role))
     return;  // theirs is not that of what they compute: binary_weights_test.cpp
   if (example.flat && (example.inputs.empty() || example.labels > 0)) return;  // there is nothing to flow to

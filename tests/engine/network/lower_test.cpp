@@ -14,7 +14,8 @@ using testing::HasSubstr;
 
 std::vector<std::string> results(const Program& program) {
   std::vector<std::string> names;
-  for (const NamedResult& result : program.results) names.push_back(std::string(toString(result.kind)) + " " + result.name);
+  for (const NamedResult& result : program.results)
+    names.push_back(std::string(toString(result.kind)) + " " + result.name);
   return names;
 }
 

@@ -272,7 +272,7 @@ TEST(Optimizers, FollowTheirFormulas) {
                         .epoch = kEpoch},
                        0, kCount);
         for (std::size_t i = 0; i < kCount; ++i)
-          ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6)
+          ASSERT_NEAR(tensors.weight[i], expected[i].w, 3e-6 * std::max(1.0, std::abs(expected[i].w)))
               << definition->entry.id << one.values << " element " << i << " step " << step;
       }
     }
