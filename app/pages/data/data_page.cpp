@@ -235,6 +235,7 @@ void DataPage::followDocument() {
       if (dataset.name == before) m_tabs->setCurrentIndex(index);
     }
   }
+  m_tabs->updateGeometry();  // a hidden bar of tabs does not tell that it grew
   openCurrent();
 }
 

@@ -137,7 +137,7 @@ class RunsPage : public Page {
   DataTable* m_table;
   QLabel *m_count, *m_badge;
   SearchField* m_search;
-  Button *m_compare, *m_group, *m_viewButton, *m_export;
+  Button *m_compare, *m_group, *m_viewButton, *m_export, *m_folder;
   SegmentedControl* m_unit;  // the x axis
   ChoiceField* m_which;      // of the charts, in a narrow window
   Button* m_addChart;

@@ -31,6 +31,7 @@ void RunsPage::showPanels() {
   const bool narrow = width() < kNarrow;
   m_which->setVisible(narrow);
   m_badge->setVisible(!narrow);  // the status strip tells of points too
+  for (Button* each : {m_export, m_folder}) each->setText(narrow ? QString() : each->accessibleName());
   m_settings->setVisible(width() >= kWide && !m_settings->isEmpty());
   const std::vector<RunBoard::Chart>& charts = m_board->charts();
   QStringList titles;

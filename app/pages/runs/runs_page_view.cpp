@@ -58,8 +58,13 @@ QWidget* RunsPage::makeBar() {
   m_export = new Button("export", tr("Export"), ButtonKind::outlined);
   m_export->setObjectName("runs-export");
   connect(m_export, &Button::clicked, this, &RunsPage::exportMenu);
-  auto* folder = new Button("import", tr("Open run folder"), ButtonKind::outlined);
-  connect(folder, &Button::clicked, this, &RunsPage::openFolder);
+  m_folder = new Button("import", tr("Open run folder"), ButtonKind::outlined);
+  m_folder->setObjectName("runs-folder");
+  connect(m_folder, &Button::clicked, this, &RunsPage::openFolder);
+  for (Button* each : {m_export, m_folder}) {
+    each->setAccessibleName(each->text());
+    each->setToolTip(each->text());
+  }
   m_compare = new Button("compare", tr("Compare"), ButtonKind::tinted);
   m_compare->setObjectName("compare");
   connect(m_compare, &Button::clicked, this, &RunsPage::compare);
@@ -70,7 +75,7 @@ QWidget* RunsPage::makeBar() {
   row->addWidget(m_viewButton);
   row->addStretch();
   row->addWidget(m_export);
-  row->addWidget(folder);
+  row->addWidget(m_folder);
   row->addWidget(m_compare);
   // Under the field, so that what is wrong stands where it was typed.
   auto* fault = new QLabel;

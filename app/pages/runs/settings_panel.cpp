@@ -83,13 +83,17 @@ SettingsPanel::SettingsPanel(RunsModel& model, RunRows& rows, const RunMetrics& 
   row->setSpacing(8);
   row->addWidget(m_look);
   row->addStretch();
-  row->addWidget(m_x);
-  row->addWidget(m_colourBy);
+  auto* choices = new QHBoxLayout;  // in the looks' row their words would be cut off
+  choices->setContentsMargins(6, 0, 0, 0);
+  choices->setSpacing(8);
+  choices->addWidget(m_x, 1);
+  choices->addWidget(m_colourBy, 1);
   for (QWidget* each : std::initializer_list<QWidget*>{m_parallel, m_scatter, m_weights}) m_stack->addWidget(each);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(6);
   column->addLayout(row);
+  column->addLayout(choices);
   column->addWidget(m_stack, 1);
   for (QTimer* each : {&m_applySoon, &m_weighSoon}) each->setSingleShot(true);
   m_weighSoon.setInterval(kWeighMs);
