@@ -31,9 +31,10 @@ std::string valuesText(const SearchPlan& plan, const Point& point) {
   return text;
 }
 
-std::string resultText(const SearchPlan& plan, const Trial& trial) {
+std::string scoreText(const SearchPlan& plan, const Trial& trial) {
   const double score = trial.score();
-  return std::isnan(score) ? "no result" : fmt::format("{} {:.5f}", plan.metric, plan.higher ? score : -score);
+  return std::isnan(score) ? "no result"
+                           : fmt::format("{} {}", plan.metric, resultText(plan, plan.higher ? score : -score));
 }
 
 Json rowOf(const SearchPlan& plan, const TrialRun& run) {
@@ -60,7 +61,7 @@ void tell(Console& console, const SearchArguments& given, const Study& study, co
   }
   const std::vector<Trial> all = study.state();
   const Trial* const best = bestOf(all);
-  std::string what = resultText(study.plan, trial);
+  std::string what = scoreText(study.plan, trial);
   if (trial.state == TrialState::failed) what = "failed: " + run.file().message;
   if (trial.state == TrialState::weak) what += fmt::format("  (ended at {:.0f} %)", trial.spent * 100);
   if (trial.state == TrialState::interrupted) what = "stopped, it can go on";
@@ -78,7 +79,7 @@ void tellEnd(Console& console, const SearchArguments& given, const Study& study,
                            counted(static_cast<std::int64_t>(all.size()), "trials"), study.plan.trials,
                            all.empty() ? 0 : spent / static_cast<double>(all.size()) * 100));
   if (const Trial* const best = bestOf(all)) {
-    console.line(fmt::format("best      trial {}: {}", best->number, resultText(study.plan, *best)));
+    console.line(fmt::format("best      trial {}: {}", best->number, scoreText(study.plan, *best)));
     std::string set;
     for (const std::string& each : settingsOf(study.plan.space, best->point)) set += " --set " + each;
     console.line("train it  loom train " + project.string() + set);

@@ -18,14 +18,14 @@ namespace {
 constexpr char kTrialFile[] = "trial.json";
 constexpr std::size_t kLargest = std::size_t{16} << 20;
 
-// Which way the monitored result is better: the goal of the layer that measures it.
-bool isHigherBetter(const Project& project, const std::string& metric) {
-  if (metric == "loss") return false;
+// The layer that measures the monitored result; none for the loss.
+std::string measuredBy(const Project& project, const std::string& metric) {
+  if (metric == "loss") return {};
   const std::string& network = project.training.validationNetwork.empty() ? project.training.updates.front().network
                                                                           : project.training.validationNetwork;
   const Network flat = flatNetwork(project, network);
   for (const Node& node : flat.nodes)
-    if (node.id == metric) return goalOf(node.layer) == Goal::higher;
+    if (node.id == metric) return node.layer;
   throwError(ErrorCode::badArgument,
              "training.monitor is '{}', and network '{}' measures nothing of that name: set it to \"loss\" or to the "
              "name of a metric",
@@ -57,9 +57,15 @@ SearchPlan checkedPlan(const Json& project, SearchPlan plan) {
   plan.space = checkedSpace(project, plan.settings, std::move(plan.space));
   const Project read = checkedProject(project, "the project", plan.settings).project;
   plan.metric = Values(settingsEntry(), read.training.settings).text("monitor");
-  plan.higher = isHigherBetter(read, plan.metric);
+  const std::string layer = measuredBy(read, plan.metric);
+  plan.higher = goalOf(layer) == Goal::higher;
+  plan.share = isShare(layer);
   plan.project = hashOf(project);
   return plan;
+}
+
+std::string resultText(const SearchPlan& plan, double result) {
+  return plan.share ? fmt::format("{:.2f} %", 100 * result) : fmt::format("{:.5f}", result);
 }
 
 Json toJson(const SearchPlan& plan) {
@@ -69,7 +75,8 @@ Json toJson(const SearchPlan& plan) {
           {"strategy", plan.strategy}, {"stop_weak", plan.stopWeak},
           {"trials", plan.trials},     {"seed", plan.seed},
           {"metric", plan.metric},     {"better", plan.higher ? "higher" : "lower"},
-          {"settings", plan.settings}, {"project", plan.project}};
+          {"share", plan.share},       {"settings", plan.settings},
+          {"project", plan.project}};
 }
 
 SearchPlan planFromJson(const Json& json) {
@@ -82,6 +89,7 @@ SearchPlan planFromJson(const Json& json) {
                     .seed = json.at("seed"),
                     .metric = json.at("metric"),
                     .higher = json.at("better") == "higher",
+                    .share = json.value("share", false),
                     .settings = json.at("settings"),
                     .project = json.at("project")};
     for (const Json& each : json.at("over")) plan.space.push_back(parseDimension(each));

@@ -21,11 +21,14 @@ struct SearchPlan {
   std::uint64_t seed = 1;
   std::string metric;                 // "loss", or a metric's name in the events
   bool higher = false;                // more of it is better
+  bool share = false;                 // from 0 to 1, which is written in percent
   std::vector<std::string> settings;  // of every trial, as for --set
   std::string project;                // hash of the project's text
 };
 Json toJson(const SearchPlan& plan);
 SearchPlan planFromJson(const Json& json);  // throws Error(badData)
+
+std::string resultText(const SearchPlan& plan, double result);  // "99.44 %", "0.03312"
 
 // The metric that decides and its way, as the project's monitor says; the hash of the project; the checked space.
 // Throws Error(badArgument, badProject) for what cannot be searched.

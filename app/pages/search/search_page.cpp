@@ -287,7 +287,7 @@ void SearchPage::refreshTrials() {
     if (each.number == shown.best)
       words += tr("; best %1 %2, trial %3")
                    .arg(QString::fromStdString(shown.plan.metric))
-                   .arg(*each.result, 0, 'f', 5)
+                   .arg(QString::fromStdString(resultText(shown.plan, *each.result)))
                    .arg(each.number);
   if (any)
     words += tr("; %1 % of the steps of %2 trained")

@@ -137,7 +137,7 @@ QString TrialModel::text(const ShownTrial& trial, int column) const {
   if (column == 0) return QString::number(trial.number);
   if (column == 1) return statusOf(trial.state).second;
   if (column < resultColumn()) return trial.values[column - 2];
-  if (column == resultColumn()) return trial.result ? QString::number(*trial.result, 'f', 5) : QString();
+  if (column == resultColumn()) return trial.result ? plain(resultText(m_search.plan, *trial.result)) : QString();
   return tr("%1 %").arg(qRound(trial.spent * 100));
 }
 

@@ -97,6 +97,9 @@ TEST_F(SearchStudy, APlanIsCheckedAndSurvivesItsFile) {
   Json accuracy = perceptron();
   accuracy["training"]["monitor"] = "accuracy";
   EXPECT_TRUE(checkedPlan(accuracy, plan()).higher) << "as the layer's entry says";
+  const SearchPlan share = planFromJson(toJson(checkedPlan(accuracy, plan())));
+  EXPECT_EQ(resultText(share, 0.99441), "99.44 %");
+  EXPECT_EQ(resultText(made, 0.03312), "0.03312");
   accuracy["training"]["monitor"] = "acuracy";
   EXPECT_THROW(checkedPlan(accuracy, plan()), Error);
   EXPECT_NE(hashOf(accuracy), hashOf(perceptron()));
