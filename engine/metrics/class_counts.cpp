@@ -87,10 +87,20 @@ Rows rowsOf(const LowerArguments& arguments) {
 }  // namespace
 }  // namespace class_counts
 
-std::vector<Field> averageFields(const std::string& what) {
-  return {
+Entry averageEntry(std::string id, std::vector<std::string> aliases, std::string summary, std::string help) {
+  Entry entry;
+  entry.id = entry.label = std::move(id);
+  entry.aliases = std::move(aliases);
+  entry.summary = std::move(summary);
+  entry.help =
+      std::move(help) +
+      " The classes' counts are summed over all batches and ranks and the number is made of the sums, so it is "
+      "that of the whole dataset and no mean over batches. A class that was neither said nor true does not "
+      "count. Nothing flows back from it.";
+  addClassPorts(entry, "Share");
+  entry.fields = {
       parts::choiceField("average", "Average", "How one number is made of all classes.",
-                         {{"macro", "Macro", "The mean of the classes' own " + what + ": each class counts alike."},
+                         {{"macro", "Macro", "The mean of the classes' own numbers: each class counts alike."},
                           {"micro", "Micro", "Of all samples together, which for one label a sample is the accuracy."},
                           {"binary", "One class", "Of the class that Positive names alone."}}),
       {.key = "positive",
@@ -100,6 +110,7 @@ std::vector<Field> averageFields(const std::string& what) {
        .defaultValue = 1,
        .hard = Range{0, 16777215},
        .onlyWhen = "average=binary"}};
+  return entry;
 }
 
 std::vector<Shape> averageShapes(const ShapeArguments& arguments) {

@@ -29,8 +29,8 @@ template <CountsRatio ratio>
 inline constexpr ResultSums kMicroSums{
     .accumulate = nullptr, .finish = [](std::span<const double> sums) { return class_counts::micro(sums, ratio); }};
 
-// Fields `average` and `positive` of a metric over class scores, and what its help says of them.
-std::vector<Field> averageFields(const std::string& what);
+// A metric over class scores with the fields `average` and `positive`; `help` says the formula and its edge.
+Entry averageEntry(std::string id, std::vector<std::string> aliases, std::string summary, std::string help);
 std::vector<Shape> averageShapes(const ShapeArguments& arguments);
 // Fields `from` and `threshold`, ports and shape rule are BinaryAccuracy's.
 Entry chanceEntry(std::string id, std::vector<std::string> aliases, std::string summary, std::string help);

@@ -12,19 +12,10 @@ double ratio(const ClassCounts& counts) {
 }
 
 Entry entry() {
-  Entry entry;
-  entry.id = entry.label = "F1";
-  entry.aliases = {"F1Score", "FScore"};
-  entry.summary = "Precision and recall of classes in one number: the harmonic mean of both.";
-  entry.help =
-      "F1 = 2 · right / (said + true), of a class: how often it was said, how often it was the truth, and how often "
-      "both. 0 where it was never right. The classes' counts are summed over all batches and ranks and the number is "
-      "made of the sums, so it is "
-      "that of the whole dataset and no mean over batches. A class that was neither said nor true does not count. "
-      "Nothing flows back from it.";
-  addClassPorts(entry, "Share");
-  entry.fields = averageFields("F1");
-  return entry;
+  return averageEntry("F1", {"F1Score", "FScore"},
+                      "Precision and recall of classes in one number: the harmonic mean of both.",
+                      "F1 = 2 · right / (said + true), of a class: how often it was said, how often it was the truth, "
+                      "and how often both. 0 where it was never right.");
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {

@@ -11,19 +11,9 @@ double ratio(const ClassCounts& counts) {
 }
 
 Entry entry() {
-  Entry entry;
-  entry.id = entry.label = "Precision";
-  entry.aliases = {};
-  entry.summary = "How often a class is right where it is said.";
-  entry.help =
-      "precision = right / said, of a class: how often it was said, and how often rightly. 0 where it is true and "
-      "never said. The classes' counts are summed over all batches and ranks and the number is made of the sums, so it "
-      "is "
-      "that of the whole dataset and no mean over batches. A class that was neither said nor true does not count. "
-      "Nothing flows back from it.";
-  addClassPorts(entry, "Share");
-  entry.fields = averageFields("precision");
-  return entry;
+  return averageEntry("Precision", {}, "How often a class is right where it is said.",
+                      "precision = right / said, of a class: how often it was said, and how often rightly. 0 where it "
+                      "is true and never said.");
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {

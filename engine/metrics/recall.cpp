@@ -11,19 +11,9 @@ double ratio(const ClassCounts& counts) {
 }
 
 Entry entry() {
-  Entry entry;
-  entry.id = entry.label = "Recall";
-  entry.aliases = {"Sensitivity", "TruePositiveRate"};
-  entry.summary = "How many of the samples of a class are found.";
-  entry.help =
-      "recall = right / true, of a class: how often it was the truth, and how often it was said then. 0 where it is "
-      "said and never true. The classes' counts are summed over all batches and ranks and the number is made of the "
-      "sums, so it is "
-      "that of the whole dataset and no mean over batches. A class that was neither said nor true does not count. "
-      "Nothing flows back from it.";
-  addClassPorts(entry, "Share");
-  entry.fields = averageFields("recall");
-  return entry;
+  return averageEntry("Recall", {"Sensitivity", "TruePositiveRate"}, "How many of the samples of a class are found.",
+                      "recall = right / true, of a class: how often it was the truth, and how often it was said then. "
+                      "0 where it is said and never true.");
 }
 
 std::vector<TensorId> lower(const LowerArguments& arguments) {

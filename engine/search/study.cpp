@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/foreign.h"
 #include "engine/base/hash.h"
 #include "engine/metrics/metric.h"
 #include "engine/network/flatten.h"
@@ -38,6 +39,13 @@ TrialState stateFromKey(const std::string& key) {
   return TrialState::running;
 }
 
+// Its name becomes part of paths: of the search's file and of its trials' folders. Empty = not chosen yet.
+bool isSearchName(const std::string& name) {
+  constexpr std::size_t kLongest = 100;
+  constexpr const char* kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+  return name.size() <= kLongest && !name.starts_with('.') && name.find_first_not_of(kLetters) == std::string::npos;
+}
+
 std::filesystem::path searchFile(const std::filesystem::path& runs, const std::string& name) {
   return runs / (name + ".search.json");
 }
@@ -52,6 +60,10 @@ std::string hashOf(const Json& project) {
 SearchPlan checkedPlan(const Json& project, SearchPlan plan) {
   if (plan.trials < 1 || plan.trials > 100000)
     throwError(ErrorCode::badArgument, "--trials {}: a number from 1 to 100000 is wanted", plan.trials);
+  if (!isSearchName(plan.name))
+    throwError(ErrorCode::badArgument,
+               "--name {}: a search is called by letters, digits, '-', '_' and '.' (not first), at most 100 of them",
+               shownText(plan.name));
   strategyNamed(plan.strategy);
   stopRuleNamed(plan.stopWeak);
   plan.space = checkedSpace(project, plan.settings, std::move(plan.space));
@@ -92,6 +104,9 @@ SearchPlan planFromJson(const Json& json) {
                     .share = json.value("share", false),
                     .settings = json.at("settings"),
                     .project = json.at("project")};
+    if (!isSearchName(plan.name))
+      throwError(ErrorCode::badData, "the description of a search has no name that a search can have: {}",
+                 shownText(plan.name));
     for (const Json& each : json.at("over")) plan.space.push_back(parseDimension(each));
     return plan;
   } catch (const Json::exception& fault) {

@@ -97,6 +97,13 @@ TEST_F(SearchStudy, APlanIsCheckedAndSurvivesItsFile) {
   Json accuracy = perceptron();
   accuracy["training"]["monitor"] = "accuracy";
   EXPECT_TRUE(checkedPlan(accuracy, plan()).higher) << "as the layer's entry says";
+  // A foreign folder's word leads nowhere else.
+  for (const char* name : {"../up", "a/b", ".hidden", "a\x1b[2J"}) {
+    SearchPlan foreign = plan();
+    foreign.name = name;
+    EXPECT_THROW(checkedPlan(perceptron(), foreign), Error) << name;
+    EXPECT_THROW(planFromJson(toJson(foreign)), Error) << name;
+  }
   const SearchPlan share = planFromJson(toJson(checkedPlan(accuracy, plan())));
   EXPECT_EQ(resultText(share, 0.99441), "99.44 %");
   EXPECT_EQ(resultText(made, 0.03312), "0.03312");
