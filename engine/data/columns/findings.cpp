@@ -1,53 +1,16 @@
 #include "engine/data/columns/findings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "engine/data/cell_number.h"
-#include "engine/data/columns/column_step.h"
+#include "engine/data/columns/prepared_columns.h"
 #include "engine/data/columns/suggestion.h"
 
 namespace loom {
 namespace {
-
-// What the steps of the project do to a column of the file already.
-class Prepared {
- public:
-  explicit Prepared(const std::vector<Json>& prepare) {
-    for (const Json& step : columnStepsOf(prepare)) {
-      const Entry& entry = findColumnStep(step)->entry;
-      try {
-        const Values values(entry, step);
-        if (entry.id == "SkipRows") {
-          m_faulty |= values.boolean("faulty");
-          for (const std::int64_t line : values.integers("lines")) m_lines.insert(line);
-          for (const std::string& name : values.texts("missing")) m_steps.emplace("SkipRows", name);
-          continue;
-        }
-        for (const std::string& name : values.texts("variable")) m_steps.emplace(entry.id, name);
-      } catch (const std::exception&) {
-        // A step that is written wrongly does nothing; the project says so.
-      }
-    }
-    for (const Json& step : sampleStepsOf(prepare))
-      m_normalises |= step.is_object() && step.value("step", "") == "Normalise";
-  }
-  bool has(const std::string& step, const std::string& column) const { return m_steps.contains({step, column}); }
-  bool leftOut(const ColumnFacts& column) const {
-    return column.header.empty() || column.header[0] == '#' || has("LeaveOut", column.name);
-  }
-  bool skipsFaulty() const { return m_faulty; }
-  bool skipsLine(std::int64_t line) const { return m_lines.contains(line); }
-  bool scales(const std::string& column) const {
-    return has("Standardise", column) || has("RobustScale", column) || m_normalises;
-  }
-
- private:
-  std::set<std::pair<std::string, std::string>> m_steps;
-  std::set<std::int64_t> m_lines;
-  bool m_faulty = false, m_normalises = false;
-};
 
 std::string share(std::int64_t some, std::int64_t all) {
   return fmt::format("{:.1f} % of {} rows",
@@ -409,7 +372,7 @@ class Doctor {
 
   const TableFacts& m_facts;
   const FindingsContext& m_context;
-  Prepared m_prepared;
+  PreparedColumns m_prepared;
   std::vector<std::string> m_targets;
   std::vector<TableFinding> m_found;
 };

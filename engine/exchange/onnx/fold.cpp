@@ -65,14 +65,12 @@ class Folder {
   using Answer = std::optional<std::vector<ConstantPointer>>;
 
   const Constant* in(std::size_t i) const { return i < m_in.size() ? m_in[i] : nullptr; }
-  // Places to store: one where the result is one number everywhere. 0 elements are stored as none.
-  std::size_t room(const Extents& extents, bool uniform) const {
-    const std::int64_t elements = elementsOf(extents);
-    if (uniform && elements > 0) return 1;
-    if (elements > m_most)
-      throwError(ErrorCode::badData, "its result would hold {} numbers, more than the file allows for", elements);
-    return static_cast<std::size_t>(elements);
-  }
+  std::size_t room(const Extents& extents, bool uniform) const { return storedOf(extents, uniform, m_most); }
+
+  static Answer orNothing(ConstantPointer result) { return result ? Answer{{std::move(result)}} : Answer{}; }
+  Answer constant() { return orNothing(foldConstant(m_node)); }
+  Answer bounded() { return orNothing(foldBounded(m_node, m_in, m_opset)); }
+  Answer dequantize() { return orNothing(foldDequantized(m_node, m_in, m_most)); }
 
   Answer einsum() {
     std::vector<std::size_t> ranks;
@@ -80,50 +78,7 @@ class Folder {
       if (operand == nullptr) return {};
       ranks.push_back(operand->extents.size());
     }
-    const ConstantPointer result = foldEinsum(equationOf(m_node.text("equation", ""), ranks), m_in, m_most);
-    return result ? Answer{{result}} : Answer{};
-  }
-
-  // Clip and HardSigmoid.
-  Answer bounded() {
-    const Constant* x = in(0);
-    if (!x) return {};
-    const bool sigmoid = m_node.op == "HardSigmoid";
-    const auto bound = [&](std::size_t input, const char* key, double otherwise) {
-      if (sigmoid) return otherwise;
-      if (m_opset < 11) return m_node.real(key, input == 1 ? -INFINITY : INFINITY);
-      return in(input) && in(input)->stored() > 0 ? in(input)->at(0) : input == 1 ? -INFINITY : INFINITY;
-    };
-    const double low = bound(1, "min", 0), high = bound(2, "max", 1), alpha = m_node.real("alpha", 0.2),
-                 beta = m_node.real("beta", 0.5);
-    auto result = made(x->kind, x->extents, x->stored());
-    for (std::size_t i = 0; i < result->stored(); ++i)
-      put(*result, i, std::min(std::max(sigmoid ? alpha * x->at(i) + beta : x->at(i), low), high));
-    return {{result}};
-  }
-
-  Answer constant() {
-    for (const auto& [key, attribute] : m_node.attributes) {
-      if (key == "value" && attribute.tensor) return {{attribute.tensor}};
-      if (key == "value_float" || key == "value_floats") {
-        const std::vector<double> numbers =
-            key == "value_float" ? std::vector<double>{attribute.real} : attribute.reals;
-        auto result =
-            made(Kind::real, key == "value_float" ? Extents{} : Extents{static_cast<std::int64_t>(numbers.size())},
-                 numbers.size());
-        for (std::size_t i = 0; i < numbers.size(); ++i) put(*result, i, numbers[i]);
-        return {{result}};
-      }
-      if (key == "value_int" || key == "value_ints") {
-        const auto numbers = key == "value_int" ? std::vector<std::int64_t>{attribute.integer} : attribute.integers;
-        auto result =
-            made(Kind::whole, key == "value_int" ? Extents{} : Extents{static_cast<std::int64_t>(numbers.size())},
-                 numbers.size());
-        result->wholes = numbers;
-        return {{result}};
-      }
-    }
-    return {};
+    return orNothing(foldEinsum(equationOf(m_node.text("equation", ""), ranks), m_in, m_most));
   }
 
   Answer ofShape() {
@@ -412,49 +367,9 @@ class Folder {
   }
 
   Answer reduce() {
-    const Constant* x = in(0);
-    if (!x || (m_in.size() > 1 && !m_in[1])) return {};
+    if (!in(0) || (m_in.size() > 1 && !m_in[1])) return {};
     const auto extents = shapeByRule();
-    if (!extents || elementsOf(*extents) == 0 || elementsOf(x->extents) == 0) return {};
-    if (elementsOf(x->extents) > m_most) return {};
-    // Everything to one number, as shape arithmetic does, or the last axes, as of a weight by its outputs.
-    Extents kept = *extents;
-    while (!kept.empty() && kept.back() == 1) kept.pop_back();
-    if (extents->size() != x->extents.size() && !kept.empty())
-      return {};  // which axes went does not follow from their extents
-    if (kept.size() > x->extents.size() || !std::equal(kept.begin(), kept.end(), x->extents.begin())) return {};
-    const std::int64_t rows = elementsOf(kept), each = elementsOf(x->extents) / rows;
-    const bool isMean = m_node.op == "ReduceMean";
-    if (isMean && x->kind != Kind::real) return {};
-    auto constant = made(x->kind, *extents, static_cast<std::size_t>(rows));
-    for (std::int64_t row = 0; row < rows; ++row) {
-      double result = x->at(static_cast<std::size_t>(row * each));
-      for (std::int64_t i = 1; i < each; ++i) {
-        const double value = x->at(static_cast<std::size_t>(row * each + i));
-        result = m_node.op == "ReduceProd"            ? result * value
-                 : m_node.op == "ReduceSum" || isMean ? result + value
-                 : m_node.op == "ReduceMax"           ? std::max(result, value)
-                                                      : std::min(result, value);
-      }
-      put(*constant, static_cast<std::size_t>(row), isMean ? result / static_cast<double>(each) : result);
-    }
-    return {{constant}};
-  }
-
-  Answer dequantize() {
-    const Constant *x = in(0), *scale = in(1), *zero = in(2);
-    if (!x || !scale || (m_in.size() > 2 && !zero) || x->extents.empty()) return {};
-    const std::size_t axis = axisIn(m_node.integer("axis", 1), x->extents.size() + (x->extents.size() == 1 ? 1 : 0));
-    const bool one = elementsOf(scale->extents) == 1;
-    if (!one && (axis >= x->extents.size() || elementsOf(scale->extents) != x->extents[axis])) return {};
-    const std::int64_t inner =
-        one ? 1 : elementsOf({x->extents.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x->extents.end()});
-    auto result = made(Kind::real, x->extents, room(x->extents, false));
-    for (std::size_t i = 0; i < result->stored(); ++i) {
-      const auto place = one ? 0 : static_cast<std::size_t>(static_cast<std::int64_t>(i) / inner % x->extents[axis]);
-      put(*result, i, (x->at(i) - (zero ? zero->at(place) : 0)) * scale->at(place));
-    }
-    return {{result}};
+    return orNothing(extents ? foldReduction(m_node.op, *in(0), *extents, m_most) : nullptr);
   }
 
   const OnnxNode& m_node;
@@ -464,6 +379,14 @@ class Folder {
 };
 
 }  // namespace
+
+std::size_t storedOf(const Extents& extents, bool uniform, std::int64_t most) {
+  const std::int64_t elements = elementsOf(extents);
+  if (uniform && elements > 0) return 1;
+  if (elements > most)
+    throwError(ErrorCode::badData, "its result would hold {} numbers, more than the file allows for", elements);
+  return static_cast<std::size_t>(elements);
+}
 
 std::optional<std::vector<ConstantPointer>> fold(const OnnxNode& node, const std::vector<const Constant*>& inputs,
                                                  int opset, std::int64_t mostElements, std::int64_t fixedBatch) {

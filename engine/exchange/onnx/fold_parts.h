@@ -48,4 +48,15 @@ bool foldsElement(const std::string& op);
 ConstantPointer foldElement(const std::string& op, const std::vector<const Constant*>& inputs,
                             const std::function<std::size_t(const Extents&, bool)>& room);
 
+// Places to store for these extents: one where the result is one number everywhere, none for 0 elements. Throws
+// Error(badData) beyond `most`.
+std::size_t storedOf(const Extents& extents, bool uniform, std::int64_t most);
+
+// These are null where the node must be drawn instead.
+ConstantPointer foldConstant(const OnnxNode& node);  // the operator Constant
+ConstantPointer foldBounded(const OnnxNode& node, const std::vector<const Constant*>& inputs,
+                            int opset);  // Clip, HardSigmoid
+ConstantPointer foldReduction(const std::string& op, const Constant& x, const Extents& result, std::int64_t most);
+ConstantPointer foldDequantized(const OnnxNode& node, const std::vector<const Constant*>& inputs, std::int64_t most);
+
 }  // namespace loom::onnx_file

@@ -7,6 +7,7 @@
 
 #include "engine/base/words.h"
 #include "engine/catalogue/text.h"
+#include "engine/exchange/sdcproj/sdc_ports.h"
 #include "engine/exchange/sdcproj/sdc_repeats.h"
 #include "engine/network/project.h"
 
@@ -200,24 +201,12 @@ class Drawer {
       for (const auto& [argument, ours] : m_tabs.arguments[tab])
         if (const std::string* value = layer.property(argument)) {
           t.know(argument.c_str());
-          node.values[ours] = argumentValue(t, argument, *value);
+          node.values[ours] = argumentValue(t, m_names, argument, *value);
         }
     }
     scope(t, node);
     finish(t, node.id, fmt::format("the unit {}", node.unit));
     m_placed[layer.id] = {node.id, node.id};
-  }
-
-  Json argumentValue(Translation& t, const std::string& argument, const std::string& text) const {
-    if (text == "True" || text == "False") return text == "True";
-    if (splitList(text).size() > 1) {
-      if (auto list = listValue(text, m_names)) return *list;
-    } else if (auto number = numberValue(text, m_names)) {
-      return *number;
-    }
-    if (text.find_first_of("*[(/") != text.npos)
-      t.fault(fmt::format("{} is {}, which has no meaning here: set the argument", clipped(argument), clipped(text)));
-    return text;
   }
 
   // Equal scopes are equal weights, whatever the layers are called.
@@ -297,15 +286,6 @@ class Drawer {
     tell(t.isConverted() ? Kind::converted : Kind::translated, t.layer(), node, sentence);
   }
 
-  static std::string mainPort(const std::string& layer) {
-    const LayerDefinition* definition = findLayer(layer);
-    return definition && !definition->entry.inputs.empty() ? definition->entry.inputs[0].key : "input";
-  }
-  static std::string outputPort(const std::string& layer) {
-    const LayerDefinition* definition = findLayer(layer);
-    return definition && !definition->entry.outputs.empty() ? definition->entry.outputs[0].key : "output";
-  }
-
   std::string outputOf(const std::string& id) const {
     const Node* node = m_drawing.network.find(id);
     return node->unit.empty() ? outputPort(node->layer) : unitPort(0);
@@ -338,35 +318,13 @@ class Drawer {
         tell(Kind::untranslatable, target, to->second.first, "a wire to it comes from what has no output here");
       return;
     }
-    const std::string port = portFor(to->second, target, link.pin);
+    const std::string port =
+        portOf(target, m_drawing.network.find(to->second.first)->layer, to->second.isLoss, link.pin, to->second.used);
     if (port.empty())
       tell(Kind::untranslatable, target, to->second.first,
            fmt::format("a wire to its side pin {} gives it weights or data that it cannot take here", link.pin));
     else
       connect(from->second.last, to->second.first, port);
-  }
-
-  std::string portFor(Placed& placed, const Layer& layer, std::int64_t pin) const {
-    if (layer.type == "Unit") {
-      // Several wires to the first pin are its first inputs, one after the other.
-      const std::size_t place =
-          pin == 0 ? placed.used++ : static_cast<std::size_t>(std::clamp<std::int64_t>(pin, 0, 1000));
-      return unitPort(place);
-    }
-    const LayerDefinition* definition = findLayer(m_drawing.network.find(placed.first)->layer);
-    if (!definition) return pin == 0 ? "input" : fmt::format("input{}", pin);
-    const std::vector<Port>& ports = definition->entry.inputs;
-    if (placed.isLoss && pin == 1) return "target";
-    if (pin > 0) {
-      const std::string side = sidePort(layer.type, pin);
-      const auto known = std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.key == side; });
-      return known != ports.end()                                            ? known->key
-             : !side.empty() && ports.size() > static_cast<std::size_t>(pin) ? ports[static_cast<std::size_t>(pin)].key
-                                                                             : std::string();
-    }
-    const std::size_t used = placed.used++;
-    if (!ports.empty() && ports[0].several) return ports[0].key;
-    return used < ports.size() && (used == 0 || ports[used].key != "target") ? ports[used].key : std::string();
   }
 
   // One Input for each column, whichever losses are compared with it.
@@ -453,30 +411,6 @@ class Drawer {
 };
 
 }  // namespace
-
-std::string validName(const std::string& wanted, const std::string& otherwise, std::set<std::string>& taken) {
-  std::string name;
-  for (const char c : wanted) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    if (plain)
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  }
-  while (name.ends_with('_') && name != wanted) name.pop_back();
-  if (name.empty()) name = otherwise;
-  if (!((name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z'))) name = "n" + name;
-  if (name.size() > 100) name.resize(100);
-  for (int number = 1;; ++number) {
-    const std::string candidate = number == 1 ? name : fmt::format("{}_{}", name, number);
-    if (taken.insert(candidate).second) return candidate;
-  }
-}
-
-std::string unitPort(std::size_t place) {
-  return fmt::format("#{}", place);
-}
 
 Drawing draw(const Network& tab, Tabs& tabs, bool asUnit) {
   return Drawer(tab, tabs, asUnit).run();

@@ -31,13 +31,6 @@ struct Drawing {
   std::vector<std::string> frozen;  // parameters that do not learn: "conv1/weight", of this drawing
 };
 
-// A name as a node, a network or a dataset may have it: letters, digits, '_', '-', a letter first, none of `taken`, to
-// which it is added.
-std::string validName(const std::string& wanted, const std::string& otherwise, std::set<std::string>& taken);
-
-// How a drawing names the n-th port of a unit, until all are drawn and the ids of their ports are known.
-std::string unitPort(std::size_t place);
-
 Drawing draw(const Network& tab, Tabs& tabs, bool asUnit);
 
 }  // namespace loom::sdc

@@ -11,7 +11,7 @@
 #include "engine/catalogue/text.h"
 #include "engine/data/csv_header.h"
 #include "engine/data/sample_files.h"
-#include "engine/exchange/sdcproj/sdc_drawing.h"
+#include "engine/exchange/sdcproj/sdc_ports.h"
 #include "engine/exchange/sdcproj/sdc_solver.h"
 #include "engine/optimizers/optimizer.h"
 

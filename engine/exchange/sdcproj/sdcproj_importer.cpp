@@ -9,6 +9,7 @@
 #include "engine/base/words.h"
 #include "engine/catalogue/text.h"
 #include "engine/exchange/sdcproj/sdc_drawing.h"
+#include "engine/exchange/sdcproj/sdc_ports.h"
 #include "engine/exchange/sdcproj/sdc_training.h"
 #include "engine/network/flatten.h"
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/files.h"
 #include "engine/exchange/tensorboard/event_file.h"
 #include "engine/run/event_series.h"
 
