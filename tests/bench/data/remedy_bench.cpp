@@ -1,5 +1,6 @@
 // How soon the Data page shows what a remedy did: from the click on its button until what is shown was painted anew, on
-// a table of --rows rows with dates, words and holes. Prints CSV; the window is real, QT_QPA_PLATFORM=offscreen will do.
+// a table of --rows rows with dates, words and holes. Prints CSV; the window is real, QT_QPA_PLATFORM=offscreen will
+// do.
 //
 //   remedy_bench [--rows 100000]
 #include <QApplication>
@@ -45,7 +46,9 @@ struct Painted : QObject {
   }
 };
 
-void fail(const QString& why) { qFatal("%s", qPrintable(why)); }
+void fail(const QString& why) {
+  qFatal("%s", qPrintable(why));
+}
 
 }  // namespace
 
@@ -102,7 +105,8 @@ int main(int count, char** arguments) {
       const auto& now = change.shown().after;
       if (now.size() != before.size()) return true;
       for (std::size_t i = 0; i < now.size(); ++i)
-        if (now[i].cells != before[i].cells || now[i].mean != before[i].mean || now[i].name != before[i].name) return true;
+        if (now[i].cells != before[i].cells || now[i].mean != before[i].mean || now[i].name != before[i].name)
+          return true;
       return false;
     };
     QElapsedTimer time;
