@@ -33,6 +33,7 @@ int runLoom(int count, const char* const* arguments, const std::atomic<bool>& st
   addRangeTest(app, session);
   addNoiseScale(app, session);
   addAdvise(app, session);
+  addLandscape(app, session);
   addCatalogue(app, session);
   addImport(app, session);
   addExport(app, session);

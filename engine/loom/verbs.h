@@ -37,6 +37,7 @@ void addPresets(CLI::App& app, Session& session);
 void addRangeTest(CLI::App& app, Session& session);
 void addNoiseScale(CLI::App& app, Session& session);
 void addAdvise(CLI::App& app, Session& session);
+void addLandscape(CLI::App& app, Session& session);
 void addCatalogue(CLI::App& app, Session& session);
 void addImport(CLI::App& app, Session& session);
 void addExport(CLI::App& app, Session& session);

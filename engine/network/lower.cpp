@@ -34,7 +34,7 @@ class Lowering {
   Program run() {
     chooseOutputs();
     chooseNodes();
-    ProgramBuilder builder(m_options.batch, m_options.seed, m_options.training && m_purpose == Purpose::results);
+    ProgramBuilder builder(m_options.batch, m_options.seed, m_options.training && m_purpose != Purpose::prediction);
     m_tensors.resize(m_graph.nodes().size());
     for (std::size_t i : m_graph.order())
       if (m_wanted[i]) lowerNode(builder, i);

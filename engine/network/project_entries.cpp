@@ -279,7 +279,19 @@ Entry settings() {
        .defaultValue = nullptr,
        .hard = Range{0.001, 1e6},
        .unit = "epochs",
-       .optional = true}};
+       .optional = true},
+      {.key = "record_layers",
+       .label = "Record layers",
+       .help =
+           "Each so many steps, from the first on: gradient norm, update ratio and dead units of each layer, and how "
+           "its activations and gradients are distributed, for Colour by on the canvas and for the run's Layers. "
+           "Costs about one more step each time, and memory for the values of all layers at once. 0: never, at no "
+           "cost.",
+       .type = FieldType::integer,
+       .defaultValue = 0,
+       .hard = Range{0, 1e9},
+       .comfortable = Range{0, 10000},
+       .unit = "steps"}};
   const auto behind =
       std::find_if(entry.fields.begin(), entry.fields.end(), [](const Field& field) { return field.key == "wire"; });
   const std::vector<Field> reductions = reductionFields();

@@ -9,6 +9,7 @@
 #include "engine/optimizers/optimizer.h"
 #include "engine/passes/differentiate.h"
 #include "engine/passes/passes.h"
+#include "engine/planner/drawn_places.h"
 #include "engine/program/builder.h"
 
 namespace loom {
@@ -134,15 +135,7 @@ void NodeCost::add(const NodeCost& other) {
 
 StepPlan::StepPlan(const Project& project, const Network& drawing, const ProcessorModel& processor,
                    const std::map<std::string, double>& measured, const std::vector<NodeTimes>& predicted) {
-  const Network* around = project.network(drawing.name);
-  for (const Network& network : project.networks) {
-    if (around) break;
-    const FlatNetwork flat = flatten(project, network);
-    const bool uses = std::any_of(flat.uses.begin(), flat.uses.end(), [&](const DrawingUse& use) {
-      return use.node >= 0 && use.drawing->name == drawing.name;
-    });
-    if (uses) around = &network;
-  }
+  const Network* const around = networkAround(project, drawing.name);
   if (!around) throwError(ErrorCode::badProject, "no network uses the unit '{}'", drawing.name);
   m_network = around->name;
   m_flat = flatten(project, *around);
@@ -165,41 +158,12 @@ StepPlan::StepPlan(const Project& project, const Network& drawing, const Process
   for (const auto& [origin, cost] : m_costs) m_step.add(cost);
 }
 
-// Whether the innermost unit around this use's nodes is the last of `through`, the one around that the one before, and
-// so on. A repeat of a group is no use of a unit: it is passed over.
-bool StepPlan::leadsThrough(std::size_t use, const std::vector<Use>& through) const {
-  for (auto wanted = through.rbegin(); wanted != through.rend(); ++wanted) {
-    while (use != 0 && m_flat.uses[use].node < 0) use = m_flat.uses[use].parent;
-    if (use == 0) return false;
-    const DrawingUse& one = m_flat.uses[use];
-    const Network& around = *m_flat.uses[one.parent].drawing;
-    if (Use{around.name, around.nodes[static_cast<std::size_t>(one.node)].id} != *wanted) return false;
-    use = one.parent;
-  }
-  return true;
-}
-
-// The node of the drawing that a flat node is, or in whose unit it stands; empty: it stands elsewhere.
-std::string StepPlan::drawnAt(std::size_t node, const std::string& drawing, const std::vector<Use>& through) const {
-  const DrawnNode& origin = m_flat.origins[node];
-  if (!origin.drawing) return {};
-  if (origin.drawing->name == drawing) return leadsThrough(origin.use, through) ? origin->id : std::string();
-  for (std::size_t use = origin.use; use != 0; use = m_flat.uses[use].parent) {
-    const DrawingUse& one = m_flat.uses[use];
-    if (one.node < 0) continue;
-    const Network& around = *m_flat.uses[one.parent].drawing;
-    if (around.name == drawing)
-      return leadsThrough(one.parent, through) ? around.nodes[static_cast<std::size_t>(one.node)].id : std::string();
-  }
-  return {};
-}
-
 NetworkCosts StepPlan::of(const Network& drawing, const std::vector<Use>& through) const {
   NetworkCosts result{
       .nodes = {}, .total = {}, .step = m_step, .network = m_network, .batch = m_batch, .measuredBy = {}};
   for (std::size_t i = 0; i < m_flat.network.nodes.size(); ++i) {
     const auto cost = m_costs.find(m_flat.network.nodes[i].id);
-    const std::string node = cost == m_costs.end() ? std::string() : drawnAt(i, drawing.name, through);
+    const std::string node = cost == m_costs.end() ? std::string() : drawnPlace(m_flat, i, drawing.name, through);
     if (node.empty()) continue;
     result.nodes[node].add(cost->second);
     result.total.add(cost->second);

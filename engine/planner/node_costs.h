@@ -58,9 +58,6 @@ class StepPlan {
   NetworkCosts of(const Network& drawing, const std::vector<Use>& through = {}) const;
 
  private:
-  std::string drawnAt(std::size_t node, const std::string& drawing, const std::vector<Use>& through) const;
-  bool leadsThrough(std::size_t use, const std::vector<Use>& through) const;
-
   FlatNetwork m_flat;
   std::map<std::string, NodeCost> m_costs;  // by flat node
   NodeCost m_step;

@@ -33,6 +33,7 @@ struct RunFolder {
 //   "batch",
 //                "parameters", "device", "pid", "host"}
 //   devices, plan   free; layers {"step", "steps", "ms": {node: mean of so many steps}, "other_ms"}, once an attempt
+//   recorded    what a step made of each layer: layer_record.h
 //   step        {"step" (1 = after the first update), "epoch" (fractional), "samples" (so far), "loss", "metrics":
 //   {name: value},
 //                "learning_rate", "ms", "data_ms"}          every step; numbers by numberToJson()

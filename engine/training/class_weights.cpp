@@ -4,6 +4,7 @@
 #include "engine/data/balance.h"
 #include "engine/network/class_losses.h"
 #include "engine/network/flatten.h"
+#include "engine/training/run_description.h"
 
 namespace loom {
 ClassWeights measureClassWeights(const Project& project, const std::string& network, const Dataset& dataset) {
@@ -37,6 +38,25 @@ int weighLosses(Project& project, const std::string& network, const ClassWeights
     ++weighed;
   }
   return weighed;
+}
+
+Project asTrained(const RunDescription& run) {
+  Project project = run.project;
+  for (const UpdateSpec& update : run.project.training.updates) {
+    const auto facts = run.facts.find(update.dataset);
+    if (facts == run.facts.end() || !facts->contains("class_weights")) continue;
+    ClassWeights weights;
+    try {
+      weights = facts->at("class_weights").get<ClassWeights>();
+    } catch (const Json::exception& fault) {
+      throwError(ErrorCode::badData, "run.json is damaged: its weights of classes are of another type ({})",
+                 fault.what());
+    }
+    weighLosses(project, update.network, weights);
+    const std::string& validated = run.project.training.validationNetwork;
+    if (validated != update.network) weighLosses(project, validated, weights);
+  }
+  return project;
 }
 
 }  // namespace loom

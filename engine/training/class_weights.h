@@ -10,6 +10,8 @@
 
 namespace loom {
 
+struct RunDescription;
+
 // By variable of a dataset: what its classes count (classWeights() of engine/data).
 using ClassWeights = std::map<std::string, std::vector<double>>;
 
@@ -18,5 +20,8 @@ ClassWeights measureClassWeights(const Project& project, const std::string& netw
 // Gives them to the losses of the network that compare with these variables and have no weights of their own; answers
 // how many losses have weights then. Throws Error(badProject) where a class has no score.
 int weighLosses(Project& project, const std::string& network, const ClassWeights& weights);
+
+// The run's project, in its losses what classes counted while it was trained. Throws Error(badData).
+Project asTrained(const RunDescription& run);
 
 }  // namespace loom

@@ -2,6 +2,7 @@
 // One update of `training` on the parameter store: its program (update_program.h), compiled by the backend whose memory
 // the store is in, and how often it has run.
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -81,6 +82,10 @@ class ParameterUpdate {
   // Of the update that was finished last, by parameter; 1 for rules without.
   const std::vector<double>& trustRatios() const { return m_ratios; }
   bool measures() const { return m_made.measures; }
+  // Of the update that was finished last, by parameter: the sum of its gradient's squares, before clipping; NaN where
+  // none was read since noSquares().
+  const std::vector<double>& gradientSquares() const { return m_squares; }
+  void noSquares() { m_squares.assign(m_squares.size(), std::numeric_limits<double>::quiet_NaN()); }
 
  private:
   TrustRatios summary() const;

@@ -135,7 +135,8 @@ Project shortened(const RangeTestOptions& options) {
   Project project = options.project;
   Json& settings = project.training.settings;
   if (!settings.is_object()) settings = Json::object();
-  for (const char* key : {"batch_at", "batch_then", "checkpoint_every", "monitor", "evaluated_weights"})
+  for (const char* key :
+       {"batch_at", "batch_then", "checkpoint_every", "monitor", "evaluated_weights", "record_layers"})
     settings.erase(key);
   settings["epochs"] = 1e6;
   settings["max_steps"] = options.steps;

@@ -205,6 +205,8 @@ void TrainingSession::makeUpdates() {
   }
   m_units = unitMetrics(m_updates.front()->network(), m_data.open(training.updates.front().dataset));
   checkStages();
+  if (m_settings.recordLayers > 0)
+    m_recorder = std::make_unique<LayerRecorder>(m_backend, m_store, m_settings, m_parallel, m_updates);
   if (std::all_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->late(); }))
     m_mostUnderWay = 1;
 }

@@ -18,9 +18,11 @@ constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over sev
 }  // namespace
 
 void TrainingSession::trainStep() {
+  const bool records = m_recorder && m_recorder->due(m_position.step);
+  if (records) settle(0);  // weights stand still while they are compared
   beginStep();
   const bool epochEnded = m_underWay.back().epochEnded, pauses = pausesAfterStep(epochEnded);
-  settle(pauses ? 0 : m_mostUnderWay);
+  settle(pauses || records ? 0 : m_mostUnderWay);
   if (pauses) afterStep(epochEnded);
 }
 
@@ -39,6 +41,7 @@ void TrainingSession::beginStep() {
       if (m_options.trace) m_options.trace->add(Trace::Lane::data, "wait for data", "", waiting, Trace::Clock::now());
       fed.push_back(&update->feed());
     }
+    if ((step.recorded = m_recorder && m_recorder->due(m_position.step))) m_recorder->look(*update, m_position.step);
     m_sound = false;
     double rate = update->learningRate(m_position.scheduleStep);
     if (m_options.rateAt) rate = m_options.rateAt(static_cast<std::size_t>(update->index()), m_position.step, rate);
@@ -137,6 +140,7 @@ void TrainingSession::finishStep() {
   if (step.batch) measured.samples = static_cast<double>(*step.batch);
   m_step = step.step;
   tellStep(step, measured);
+  if (step.recorded) tellRecorded(step);
   if (!step.diverged.empty()) refuseStep(step);
   m_position.means.add(measured);
   if (!step.apart.empty()) makeAlike(step.apart);
@@ -167,6 +171,16 @@ void TrainingSession::tellExchange(std::int64_t step) {
       updates.push_back(std::move(exchange));
     }
   if (!updates.empty()) tell("exchange", {{"step", step}, {"updates", std::move(updates)}});
+}
+
+void TrainingSession::tellRecorded(const StepBegun& step) {
+  if (const std::string failure = m_recorder->takeFailure(); !failure.empty())
+    tell("warning", {{"message", fmt::format("layers are recorded no longer: {}. Training goes on without", failure)},
+                     {"code", "record"}});
+  Json fields = m_recorder->recorded();
+  if (fields["updates"].empty()) return;
+  fields["step"] = step.step;
+  tell("recorded", fields);
 }
 
 // A step takes from when it was begun, or from when the one before was done, to its figures.

@@ -74,6 +74,7 @@ TrainSettings readSettings(const Json& settings) {
   read.batchStages = batchStages(values);
   read.methods = methodsIn(settings);
   read.shardOptimizer = values.boolean("shard_optimizer");
+  read.recordLayers = values.integer("record_layers");
   read.method = methodCost(settings);
   if (values.text("evaluated_weights") == "average") read.averageDecay = values.real("average_decay");
   return read;

@@ -44,6 +44,7 @@ struct TrainSettings {
   std::vector<std::string> startFromParameters;  // patterns; empty = all
   std::vector<MethodChoice> methods;             // what happens around the rule
   bool shardOptimizer = false;                   // ranks share the rule's slots
+  std::int64_t recordLayers = 0;                 // steps from one record of the layers to the next; 0 = none
   MethodCost method;                             // of them
   double rateScale = 1;                          // of the learning rate: the batch's over the base batch's
 

@@ -9,29 +9,6 @@
 
 namespace loom {
 
-namespace {
-
-Project asTrained(const RunDescription& run) {
-  Project project = run.project;
-  for (const UpdateSpec& update : run.project.training.updates) {
-    const auto facts = run.facts.find(update.dataset);
-    if (facts == run.facts.end() || !facts->contains("class_weights")) continue;
-    ClassWeights weights;
-    try {
-      weights = facts->at("class_weights").get<ClassWeights>();
-    } catch (const Json::exception& fault) {
-      throwError(ErrorCode::badData, "run.json is damaged: its weights of classes are of another type ({})",
-                 fault.what());
-    }
-    weighLosses(project, update.network, weights);
-    const std::string& validated = run.project.training.validationNetwork;
-    if (validated != update.network) weighLosses(project, validated, weights);
-  }
-  return project;
-}
-
-}  // namespace
-
 TrainedNetwork::TrainedNetwork(Backend& backend, TrainedNetworkOptions options)
     : m_options(std::move(options)),
       m_run(m_options.run, m_options.which),

@@ -14,6 +14,7 @@
 #include "engine/training/evaluated_weights.h"
 #include "engine/training/evaluation.h"
 #include "engine/training/fresh_statistics.h"
+#include "engine/training/layer_recorder.h"
 #include "engine/training/layer_times.h"
 #include "engine/training/project_data.h"
 #include "engine/training/same_weights.h"
@@ -83,6 +84,7 @@ class TrainingSession {
   [[noreturn]] void refuseStep(const StepBegun& step);
   void makeAlike(const std::vector<int>& apart);
   void tellStep(const StepBegun& step, const Measured& measured);
+  void tellRecorded(const StepBegun& step);
   void tellExchange(std::int64_t step);
 
   // training: training_session.cpp
@@ -129,6 +131,7 @@ class TrainingSession {
   CompiledNetworks m_networks;
   std::map<std::string, std::unique_ptr<Feed>> m_feeds;
   std::vector<std::unique_ptr<UpdateRunner>> m_updates;
+  std::unique_ptr<LayerRecorder> m_recorder;  // null: nothing is recorded
   std::unique_ptr<Evaluation> m_evaluation;
   std::vector<std::unique_ptr<FreshStatistics>> m_statistics;  // of the networks whose weights to evaluate differ
   std::unique_ptr<ControlReader> m_control;
@@ -158,6 +161,7 @@ class TrainingSession {
     std::string diverged;        // empty = all is well
     std::vector<int> apart;      // ranks with other weights than rank 0
     std::optional<Json> layers;  // LayerTimes, once in an attempt
+    bool recorded = false;       // its layers are recorded
   };
   std::deque<StepBegun> m_underWay;
   std::vector<UnitMetric> m_units, m_validationUnits;  // of the first update's network, of what is validated

@@ -252,6 +252,7 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
   const Parallel& parallel = m_parts.parallel;
   const Begun begun = std::move(m_begun.front());
   m_begun.pop_front();
+  m_update->noSquares();
   std::vector<Measured> measured;  // by shard
   std::string symptom;             // of this rank's
   std::size_t shard = begun.shards.empty() ? 0 : begun.shards.size() - 1;

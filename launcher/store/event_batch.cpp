@@ -11,7 +11,8 @@ class Builder {
 
   void add(Event&& event) {
     if (const auto step = stepOfPoints(event)) addRow(event, *step);
-    if (event.kind != "step") m_batch.others.push_back(std::move(event));
+    // What is recorded of layers is large and read where it stands (engine/run/layer_record.h).
+    if (event.kind != "step" && event.kind != "recorded") m_batch.others.push_back(std::move(event));
   }
 
  private:

@@ -19,7 +19,8 @@ struct EventBatch {
   std::vector<std::string> names;  // of series: "training.loss", "validation.accuracy", "learning_rate", "axis.epoch"
   std::vector<Row> rows;           // steps, validations, epochs, in order of the log
   std::vector<std::pair<std::uint32_t, double>> cells;  // (index of the name, value)
-  std::vector<Event> others;      // every event that is no step, whole (validations and epochs stand here too)
+  std::vector<Event> others;      // every event that is no step and no record of layers, whole (validations and epochs
+                                  // stand here too)
   std::int64_t from = 0, to = 0;  // bytes of the log
   std::string mark;               // logMark() at `to`
   bool isAnother = false;         // the log is not the file any more that was read up to `from`: nothing was taken
