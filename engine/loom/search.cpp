@@ -6,7 +6,9 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/words.h"
+#include "engine/loom/candidate_planner.h"
 #include "engine/loom/local_trials.h"
+#include "engine/loom/search_report.h"
 #include "engine/loom/verbs.h"
 #include "engine/network/project_arguments.h"
 #include "engine/run/console.h"
@@ -18,8 +20,9 @@ namespace {
 constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
 
 struct SearchArguments {
-  std::string project, resume, device, runs;
-  std::vector<std::string> over;
+  std::string project, resume, device, runs, space, report, csv;
+  std::string against = "multiply_adds";
+  std::vector<std::string> over, limits;
   SearchPlan plan{.trials = 0};
   int atOnce = 1, threads = -1;
   bool json = false;
@@ -42,6 +45,10 @@ Json rowOf(const SearchPlan& plan, const TrialRun& run) {
   Json row{{"search", plan.name},         {"number", trial.number}, {"run", run.folder().string()},
            {"state", toKey(trial.state)}, {"spent", trial.spent},   {"metric", plan.metric}};
   for (std::size_t i = 0; i < plan.space.size(); ++i) row["values"][plan.space[i].key] = trial.point[i];
+  TrialCost cost = run.file().cost;
+  cost.measured = run.stepSeconds();
+  row["cost"] = toJson(cost);
+  if (!run.file().refused.empty()) row["refused"] = run.file().refused.size();
   if (const double score = trial.score(); !std::isnan(score)) row["result"] = plan.higher ? score : -score;
   if (!run.file().message.empty()) row["message"] = run.file().message;
   return row;
@@ -86,6 +93,54 @@ void tellEnd(Console& console, const SearchArguments& given, const Study& study,
   } else {
     console.line("best      none: no trial has a result");
   }
+  if (const std::string refused = refusedText(study); !refused.empty()) console.line("refused   " + refused);
+  const TrialCostKind& kind = costKindNamed(given.against);
+  const std::vector<TrialRow> rows = rowsOf(study);
+  // Against what is the same for all there is no front to speak of.
+  if (frontOf(study.plan, rows, kind).size() > 1) console.line(frontText(study.plan, rows, kind));
+}
+
+// What is searched and within which limits, from a file: {"over": [...], "limits": [...]}, also that of a search.
+void readSpace(const SearchArguments& given, SearchPlan& plan) {
+  if (given.space.empty()) return;
+  const Json file = parseJson(readFile(given.space), given.space);
+  const Json& json = file.is_object() && file.contains("search") ? file["search"] : file;
+  const auto texts = [&](const char* key) {
+    std::vector<std::string> all;
+    for (const Json& each : json.is_object() && json.contains(key) ? json[key] : Json::array()) {
+      if (!each.is_string())
+        throwError(ErrorCode::badArgument, "--space {}: \"{}\" is a list of texts, such as \"conv1.channels=4..32\"",
+                   given.space, key);
+      all.push_back(each);
+    }
+    return all;
+  };
+  for (const std::string& each : texts("over")) plan.space.push_back(parseDimension(each));
+  for (const std::string& each : texts("limits")) plan.limits.push_back(parseLimit(each));
+  if (plan.space.empty())
+    throwError(ErrorCode::badArgument, "--space {}: it has no \"over\", the list of what is searched", given.space);
+}
+
+// A planner where the drawing is searched, or a limit asks for one.
+std::shared_ptr<const CandidateScreen> screenFor(const SearchArguments& given, const Json& project,
+                                                 const SearchPlan& plan) {
+  CandidateScreen::Planner planner;
+  try {
+    if (wantsPlanner(project, plan)) planner = candidatePlanner(plan.planFor, given.threads);
+  } catch (const Error&) {
+    if (needsPlanner(plan) || !given.plan.planFor.empty()) throw;  // else the front has no predictions
+  }
+  return std::make_shared<const CandidateScreen>(project, plan, std::move(planner));
+}
+
+int report(const SearchArguments& given, const std::filesystem::path& runs) {
+  const TrialCostKind& kind = costKindNamed(given.against);
+  std::optional<Study> study = readStudy(runs, given.report);
+  if (!study) throwError(ErrorCode::badArgument, "--report {}: {} holds no trial of it", given.report, runs.string());
+  for (const auto& each : study->trials) each->look(RunFolder{each->folder()}.running());
+  if (!given.csv.empty()) writeFileAtomically(given.csv, frontCsv(study->plan, rowsOf(*study), kind));
+  fmt::print("{}", reportText(*study, kind));
+  return kExitDone;
 }
 
 Study studyFor(const SearchArguments& given, const Json& project, const std::filesystem::path& runs) {
@@ -97,10 +152,10 @@ Study studyFor(const SearchArguments& given, const Json& project, const std::fil
       throwError(ErrorCode::badArgument, "--resume {}: {} holds no trial of it; {}", given.resume, runs.string(),
                  known.empty() ? "no search was begun there" : "there are " + known);
     }
-    if (!given.over.empty() || !given.plan.settings.empty())
+    if (!given.over.empty() || !given.plan.settings.empty() || !given.limits.empty() || !given.space.empty())
       throwError(ErrorCode::badArgument,
-                 "--resume {}: a search goes on over what it was begun with; leave --over and --set out, or begin "
-                 "another one",
+                 "--resume {}: a search goes on over what it was begun with; leave --over, --space, --limit and --set "
+                 "out, or begin another one",
                  given.resume);
     if (study->plan.project != hashOf(project))
       throwError(ErrorCode::badArgument,
@@ -112,7 +167,10 @@ Study studyFor(const SearchArguments& given, const Json& project, const std::fil
   }
   SearchPlan plan = given.plan;
   if (plan.trials == 0) plan.trials = SearchPlan().trials;
+  readSpace(given, plan);
   for (const std::string& each : given.over) plan.space.push_back(parseDimension(each));
+  for (const std::string& each : given.limits) plan.limits.push_back(parseLimit(each));
+  if (plan.planFor.empty()) plan.planFor = given.device;
   if (plan.name.empty()) plan.name = freeSearchName(runs);
   if (readStudy(runs, plan.name))
     throwError(ErrorCode::badArgument, "--name {}: there is a search of that name; go on with it by --resume {}",
@@ -125,6 +183,7 @@ int search(const SearchArguments& given, const std::atomic<bool>& stop) {
   const Json project = parseJson(readFile(file, std::size_t{256} << 20), file.filename().string());
   const std::filesystem::path runs =
       given.runs.empty() ? file.parent_path() / "runs" : std::filesystem::absolute(given.runs);
+  if (!given.report.empty()) return report(given, runs);
   Study begun = studyFor(given, project, runs);
   std::vector<std::string> further;
   if (!given.device.empty()) further.insert(further.end(), {"--device", given.device});
@@ -135,12 +194,14 @@ int search(const SearchArguments& given, const std::atomic<bool>& stop) {
     console.line(fmt::format("search    {}, {} trials by {}, best by {} of {}", begun.plan.name, begun.plan.trials,
                              begun.plan.strategy, begun.plan.higher ? "most" : "least", begun.plan.metric));
   const std::string name = begun.plan.name;
-  SearchDriver driver(std::move(begun), bench, given.atOnce);
+  const auto screen = screenFor(given, project, begun.plan);
+  SearchDriver driver(std::move(begun), bench, given.atOnce, screen);
   driver.changed = [&](const TrialRun& run) { tell(console, given, driver.study(), run); };
   while (driver.step()) {
     std::this_thread::sleep_for(kBetweenLooks);
     if (stop) driver.stop();
   }
+  if (!driver.ending().empty()) console.line("ended     " + driver.ending());
   tellEnd(console, given, driver.study(), file);
   if (!driver.stopping()) return kExitDone;
   console.line(fmt::format("go on     loom search {} --resume {}", file.string(), name));
@@ -155,9 +216,20 @@ void addSearch(CLI::App& app, Session& session) {
   verb->add_option("PROJECT", given->project, "The .loom file, or a folder with one")->required();
   verb->add_option("--over", given->over,
                    "What is searched, and from where to where: optimizer.learning_rate=log:1e-4..1, batch=16,32,64, "
-                   "conv1.channels=4..32; /N behind a range: so many values of it in a grid")
+                   "conv1.channels=4..32; /N behind a range: so many values of it in a grid. Of what is drawn: "
+                   "conv1,conv2.channels=8..64 (both alike), conv2,relu2.repeat=1..4 (the chain of both), "
+                   "stage1.repeat=1..4 (a unit or a group), relu1.layer=ReLU,GELU,none (another layer, or nothing)")
       ->type_name("KEY=RANGE")
       ->expected(1, -1);
+  verb->add_option("--space", given->space, "The same from a file: {\"over\": [\"KEY=RANGE\"], \"limits\": []}")
+      ->type_name("FILE");
+  verb->add_option("--limit", given->limits,
+                   "What costs more is never trained: multiply_adds=2M (of a sample), parameters=60k, step=5ms, "
+                   "memory=512MiB (both predicted)")
+      ->type_name("COST=MOST")
+      ->expected(1, -1);
+  verb->add_option("--plan-for", given->plan.planFor,
+                   "The device of predicted times and memory, as of loom plan; by default that of --device");
   verb->add_option("--trials", given->plan.trials, "How many (30); with --resume: in all")
       ->check(CLI::Range(1, 100000));
   std::vector<std::string> strategyIds, ruleIds;
@@ -176,6 +248,12 @@ void addSearch(CLI::App& app, Session& session) {
   verb->add_option("--device", given->device, "As of loom train");
   verb->add_option("--threads", given->threads, "Of each trial, as of loom train");
   verb->add_option("--resume", given->resume, "Go on with this search")->type_name("NAME");
+  std::vector<std::string> costs;
+  for (const TrialCostKind& each : costKinds()) costs.push_back(each.key);
+  verb->add_option("--report", given->report, "Say what this search found so far, with its front, and train nothing")
+      ->type_name("NAME");
+  verb->add_option("--against", given->against, "Of the front: results against this cost")->check(CLI::IsMember(costs));
+  verb->add_option("--csv", given->csv, "With --report: the front as a table")->type_name("FILE");
   verb->add_flag("--json", given->json, "A line of JSON for each trial that begins or ends");
   verb->callback([&session, given] { session.chosen = [&session, given] { return search(*given, session.stop); }; });
 }

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/network/project.h"
+#include "engine/network/structure_settings.h"
 #include "engine/optimizers/optimizer.h"
 
 namespace loom {
@@ -38,23 +39,27 @@ std::string nearIn(const Json& list, const std::string& part) {
   return near.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", near);
 }
 
-// Of a path that begins with the id of a node: where the drawing is that has it. Empty = none has.
+// Whether a drawing has such a node, or such a group.
+bool hasIn(const Json& drawing, const char* kind, const std::string& id) {
+  const auto list = drawing.is_object() ? drawing.find(kind) : drawing.end();
+  return drawing.is_object() && list != drawing.end() && list->is_array() &&
+         std::any_of(list->begin(), list->end(),
+                     [&](const Json& each) { return each.is_object() && each.contains("id") && each["id"] == id; });
+}
+
+// Of a path that begins with the id of a node, or of a group: where the drawing is that has it. Empty = none has.
 std::vector<std::string> pathOfNode(const Json& project, const std::string& key, const std::string& id) {
   std::vector<std::string> found;
   for (const char* kind : {"networks", "units"}) {
     const auto drawings = project.find(kind);
     if (drawings == project.end() || !drawings->is_object()) continue;
     for (const auto& [name, drawing] : drawings->items()) {
-      const auto nodes = drawing.is_object() ? drawing.find("nodes") : drawing.end();
-      if (!drawing.is_object() || nodes == drawing.end() || !nodes->is_array()) continue;
-      const bool has = std::any_of(nodes->begin(), nodes->end(), [&](const Json& node) {
-        return node.is_object() && node.contains("id") && node["id"] == id;
-      });
-      if (!has) continue;
+      const bool isNode = hasIn(drawing, "nodes", id);
+      if (!isNode && !hasIn(drawing, "groups", id)) continue;
       if (!found.empty())
         throwError(ErrorCode::badArgument, "'{}': {} '{}' and {} '{}' both have a node '{}': write {}.{}.nodes.{}", key,
                    found[0], found[1], kind, name, id, found[0], found[1], key);
-      found = {kind, name, "nodes"};
+      found = {kind, name, isNode ? "nodes" : "groups"};
     }
   }
   return found;
@@ -65,15 +70,10 @@ bool isOfTraining(const std::string& key) {
          updateEntry().field(key) || validationEntry().field(key);
 }
 
-void applyOne(Json& project, const std::string& setting) {
-  const std::size_t equals = setting.find('=');
-  if (equals == std::string::npos || equals == 0)
-    throwError(ErrorCode::badArgument, "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1",
-               setting);
-  const std::string key = setting.substr(0, equals), text = setting.substr(equals + 1);
+// `key`: one of those that the setting names.
+void applyValue(Json& project, const std::string& key, const Json& value, const std::string& setting) {
   const std::vector<std::string> path = settingPath(project, key);
-  Json value = Json::parse(text, nullptr, false);
-  if (value.is_discarded()) value = text;
+  if (applyStructure(project, path, value, setting)) return;
   Json* place = &project;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const bool last = i + 1 == path.size();
@@ -105,6 +105,17 @@ void applyOne(Json& project, const std::string& setting) {
   }
 }
 
+void applyOne(Json& project, const std::string& setting) {
+  const std::size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throwError(ErrorCode::badArgument, "'{}': key=value is wanted, such as epochs=3 or optimizer.learning_rate=0.1",
+               setting);
+  const std::string text = setting.substr(equals + 1);
+  Json value = Json::parse(text, nullptr, false);
+  if (value.is_discarded()) value = text;
+  for (const std::string& key : singleKeys(setting.substr(0, equals))) applyValue(project, key, value, setting);
+}
+
 }  // namespace
 
 std::vector<std::string> settingPath(const Json& project, const std::string& key) {
@@ -112,7 +123,8 @@ std::vector<std::string> settingPath(const Json& project, const std::string& key
   static const std::vector<std::string> own{"networks", "units", "datasets", "training", "notes"};
   if (std::find(own.begin(), own.end(), path.front()) != own.end()) return path;
   std::vector<std::string> before;
-  if (path.size() > 1 && !isOfTraining(path.front())) before = pathOfNode(project, key, path.front());
+  if (path.size() > 1 && !isOfTraining(path.front()))
+    before = pathOfNode(project, key, path.front().substr(0, path.front().find(',')));
   if (before.empty()) before = {"training"};
   path.insert(path.begin(), before.begin(), before.end());
   return path;

@@ -1,18 +1,26 @@
 #include "engine/search/driver.h"
 
 #include <algorithm>
+#include <chrono>
+
+#include "engine/base/error.h"
 
 namespace loom {
 
-SearchDriver::SearchDriver(Study study, TrialBench& bench, int atOnce)
+SearchDriver::SearchDriver(Study study, TrialBench& bench, int atOnce, std::shared_ptr<const CandidateScreen> screen)
     : m_study(std::move(study)),
       m_bench(bench),
       m_rule(stopRuleNamed(m_study.plan.stopWeak)),
       m_strategy(strategyNamed(m_study.plan.strategy)),
-      m_atOnce(std::max(atOnce, 1)) {}
+      m_atOnce(std::max(atOnce, 1)),
+      m_screen(std::move(screen)) {}
+
+SearchDriver::~SearchDriver() {
+  m_outdated = true;
+}
 
 void SearchDriver::stop() {
-  m_stopping = true;
+  m_stopping = m_outdated = true;
 }
 
 void SearchDriver::look(TrialRun& run) {
@@ -46,28 +54,59 @@ void SearchDriver::look(TrialRun& run) {
   m_bench.stop(run);
 }
 
-// The next that lives: one that was interrupted before one that is new.
-void SearchDriver::begin() {
+// One that was interrupted lives again. False where there is none.
+bool SearchDriver::goOn() {
   for (const auto& run : m_study.trials) {
     if (run->trial().state != TrialState::interrupted || m_asked.count(run->file().number)) continue;
     m_known[run->file().number] = TrialState::running;
     m_bench.start(*run, true);
     run->look(true);
     if (changed) changed(*run);
-    return;
+    return true;
   }
-  const std::vector<Trial> soFar = m_study.state();
-  if (static_cast<int>(soFar.size()) >= m_study.plan.trials) {
+  return false;
+}
+
+void SearchDriver::draw() {
+  DrawQuestion question{.plan = m_study.plan, .trials = m_study.state(), .refused = {}, .drawings = {}};
+  for (const auto& run : m_study.trials) {
+    for (const RefusedCandidate& each : run->file().refused) question.refused.push_back(each.point);
+    if (!run->file().drawing.empty()) question.drawings.insert(run->file().drawing);
+  }
+  const auto task = [question = std::move(question), strategy = &m_strategy, screen = m_screen,
+                     outdated = &m_outdated] { return drawCandidate(question, *strategy, screen.get(), *outdated); };
+  m_drawing = std::async(m_screen ? std::launch::async : std::launch::deferred, task);
+}
+
+// Begins the next trial as far as it is known. Nothing while it is still being drawn.
+void SearchDriver::begin() {
+  if (!m_drawing.valid()) {
+    if (goOn()) return;
+    if (static_cast<int>(m_study.trials.size()) >= m_study.plan.trials) {
+      m_exhausted = true;
+      return;
+    }
+    draw();
+  }
+  // Most are drawn in less than this; one that has to be planned is looked for at the next step.
+  constexpr auto kWait = std::chrono::milliseconds(15);
+  if (m_drawing.wait_for(kWait) != std::future_status::timeout) take(m_drawing.get());
+}
+
+void SearchDriver::take(DrawnCandidate drawn) {
+  if (m_stopping) return;
+  if (!drawn.point) {
     m_exhausted = true;
+    m_ending = drawn.ending;
+    if (m_study.trials.empty() && !m_ending.empty()) throwError(ErrorCode::badArgument, "{}", m_ending);
     return;
   }
-  const std::optional<Point> point = m_strategy.next(
-      {.space = m_study.plan.space, .trials = soFar, .planned = m_study.plan.trials, .seed = m_study.plan.seed});
-  if (!point) {
-    m_exhausted = true;
-    return;
-  }
-  const TrialFile file{.plan = m_study.plan, .number = nextNumber(soFar), .point = *point};
+  const TrialFile file{.plan = m_study.plan,
+                       .number = nextNumber(m_study.state()),
+                       .point = *drawn.point,
+                       .cost = drawn.cost,
+                       .drawing = drawn.drawing,
+                       .refused = std::move(drawn.refused)};
   const std::filesystem::path folder = m_bench.place(m_study.plan, file.number);
   writeTrialFile(folder, file);
   m_study.trials.push_back(std::make_unique<TrialRun>(folder, file));
@@ -86,10 +125,15 @@ bool SearchDriver::step() {
   for (const auto& run : m_study.trials)
     if (!run->trial().ended() || !m_known.count(run->file().number)) look(*run);
   // A trial that waits for others to end leaves its place to nobody: `atOnce` counts those too.
-  while (!m_stopping && !m_exhausted && living() < m_atOnce) begin();
-  if (m_dirty) m_study.save();
-  m_dirty = false;
-  return living() > 0;
+  while (!m_stopping && !m_exhausted && living() < m_atOnce) {
+    begin();
+    if (m_drawing.valid()) break;
+  }
+  if (m_dirty && !m_study.trials.empty()) {
+    m_study.save();
+    m_dirty = false;
+  }
+  return living() > 0 || (m_drawing.valid() && !m_stopping);
 }
 
 }  // namespace loom

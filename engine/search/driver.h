@@ -1,12 +1,15 @@
 #pragma once
 // Drives a search: looks at its trials, ends the weak ones, begins the next. Where trials run is the bench's matter:
-// processes of this machine, or the window's launcher with its hosts. One thread; nothing here waits.
+// processes of this machine, or the window's launcher with its hosts. One thread, and nothing here waits: with a screen
+// the next trial is drawn on another one.
+#include <atomic>
 #include <functional>
+#include <future>
 #include <map>
+#include <memory>
 
+#include "engine/search/draw.h"
 #include "engine/search/stop_rule.h"
-#include "engine/search/strategy.h"
-#include "engine/search/study.h"
 
 namespace loom {
 
@@ -25,25 +28,36 @@ class TrialBench {
 
 class SearchDriver {
  public:
-  // `atOnce` trials live at one time.
-  SearchDriver(Study study, TrialBench& bench, int atOnce);
-  // Called now and then. False when nothing is left to do: all trials have ended, or those that lived stopped.
+  // `atOnce` trials live at one time. Without a screen whatever is drawn trains.
+  SearchDriver(Study study, TrialBench& bench, int atOnce, std::shared_ptr<const CandidateScreen> screen = nullptr);
+  ~SearchDriver();  // waits for the candidate that is looked at
+  // Called now and then. False when nothing is left to do: all trials have ended, or those that lived stopped. Throws
+  // Error(badArgument) where no candidate can be the first trial.
   bool step();
   // No further trial begins; those that live write a checkpoint and end, and go on when the search does.
   void stop();
   bool stopping() const { return m_stopping; }
   const Study& study() const { return m_study; }
+  // Why it ended before all trials were; empty where it did not.
+  const std::string& ending() const { return m_ending; }
   // Told of every trial that began or ended.
   std::function<void(const TrialRun&)> changed;
 
  private:
   void look(TrialRun& run);
+  bool goOn();
   void begin();
+  void draw();
+  void take(DrawnCandidate drawn);
   Study m_study;
   TrialBench& m_bench;
   const StopRule& m_rule;
   const SearchStrategy& m_strategy;
   int m_atOnce;
+  std::shared_ptr<const CandidateScreen> m_screen;
+  std::atomic<bool> m_outdated{false};    // nobody wants what is drawn any more; outlives m_drawing
+  std::future<DrawnCandidate> m_drawing;  // valid while the next trial is drawn
+  std::string m_ending;
   bool m_stopping = false, m_exhausted = false, m_dirty = true;
   std::map<int, bool> m_asked;  // trials that this driver asked to stop
   std::map<int, TrialState> m_known;

@@ -5,10 +5,13 @@
 
 #include "engine/base/error.h"
 #include "engine/layers/layer.h"
+#include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
+#include "engine/network/structure_settings.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
 #include "engine/search/space.h"
+#include "engine/search/structure_space.h"
 
 namespace loom {
 namespace {
@@ -64,32 +67,46 @@ void addUpdate(Collected& found, const UpdateSpec& update, const std::string& pr
   found.entry(prefix + "warmup.", "Warm-up", warmupEntry(), update.warmup);
 }
 
+void addRepeat(Collected& found, const std::string& prefix, const std::string& of, const Json& repeat) {
+  if (!repeat.is_null() && !repeat.is_number()) return;  // an expression is searched by what it is made of
+  found.all.push_back({.key = prefix + "repeat",
+                       .shorter = {},
+                       .label = of + ": Repeat",
+                       .value = repeat.is_null() ? Json(1) : repeat,
+                       .whole = true,
+                       .choices = {},
+                       .low = 1,
+                       .high = static_cast<double>(kMostRepeats)});
+}
+
+void addUnit(Collected& found, const std::string& prefix, const Node& node, const Network& unit) {
+  addRepeat(found, prefix, node.id, node.repeat);
+  for (const Argument& argument : unit.arguments) {
+    const bool own = node.values.contains(argument.name);
+    const Json value = own ? node.values[argument.name] : argument.defaultValue;
+    if (value.is_number())
+      found.all.push_back({.key = prefix + argument.name,
+                           .shorter = {},
+                           .label = node.id + ": " + (argument.label.empty() ? argument.name : argument.label),
+                           .value = value,
+                           .whole = argument.defaultValue.is_number_integer() || value.is_number_integer(),
+                           .choices = {}});
+  }
+}
+
 void addDrawing(Collected& found, const Project& project, const Network& drawing, const char* kind) {
   for (const Node& node : drawing.nodes) {
     const std::string prefix = fmt::format("{}.{}.nodes.{}.", kind, drawing.name, node.id);
-    if (const LayerDefinition* layer = node.unit.empty() ? findLayer(node.layer) : nullptr)
+    if (const LayerDefinition* layer = node.unit.empty() ? findLayer(node.layer) : nullptr) {
       found.entry(prefix, node.id, layer->entry, node.values);
-    const Network* const unit = node.unit.empty() ? nullptr : project.unit(node.unit);
-    if (!unit) continue;
-    if (!node.repeat.is_null() && node.repeat.is_number())
-      found.all.push_back({.key = prefix + "repeat",
-                           .shorter = {},
-                           .label = node.id + ": Repeat",
-                           .value = node.repeat,
-                           .whole = true,
-                           .choices = {}});
-    for (const Argument& argument : unit->arguments) {
-      const bool own = node.values.contains(argument.name);
-      const Json value = own ? node.values[argument.name] : argument.defaultValue;
-      if (value.is_number())
-        found.all.push_back({.key = prefix + argument.name,
-                             .shorter = {},
-                             .label = node.id + ": " + (argument.label.empty() ? argument.name : argument.label),
-                             .value = value,
-                             .whole = argument.defaultValue.is_number_integer() || value.is_number_integer(),
-                             .choices = {}});
+      if (std::vector<std::string> others = alternativesTo(*layer); others.size() > 1)
+        found.choice(prefix + "layer", node.id + ": Layer", node.layer, std::move(others));
     }
+    if (const Network* const unit = node.unit.empty() ? nullptr : project.unit(node.unit))
+      addUnit(found, prefix, node, *unit);
   }
+  for (const Group& group : drawing.groups)
+    addRepeat(found, fmt::format("{}.{}.groups.{}.", kind, drawing.name, group.id), group.id, group.repeat);
 }
 
 Json withSettings(const Json& project, const std::vector<std::string>& settings) {
@@ -113,17 +130,74 @@ std::string plainKey(const Json& project, const std::string& key) {
                           : fmt::format(": did you mean '{}'?", near));
 }
 
-void tryValue(const Json& project, const std::vector<std::string>& settings, const Dimension& dimension,
-              const Json& value) {
-  std::vector<std::string> all = settings;
-  all.push_back(dimension.key + '=' + value.dump());
-  try {
-    checkedProject(project, "the project", all);
-  } catch (const Error& error) {
-    throwError(ErrorCode::badArgument, "--over {}: the value {} cannot be: {}", toText(dimension), value.dump(),
-               error.message());
-  }
+// The plain keys of all that a dimension sets.
+std::vector<std::string> plainKeys(const Json& project, const Dimension& dimension) {
+  std::vector<std::string> keys;
+  for (const std::string& each : singleKeys(dimension.key)) keys.push_back(plainKey(project, each));
+  return keys;
 }
+
+class FittedDimension {
+ public:
+  FittedDimension(const Json& project, const std::vector<std::string>& settings, const std::vector<Searchable>& known,
+                  Dimension& dimension)
+      : m_project(project), m_settings(settings), m_known(known), m_dimension(dimension) {}
+
+  void fit() {
+    for (const std::string& key : singleKeys(m_dimension.key)) fitKey(key);
+    if (m_dimension.choices.empty() && m_dimension.whole && countOf(m_dimension) < 2)
+      throwError(ErrorCode::badArgument,
+                 "--over {}: it takes whole numbers, and there are not two of them: widen the range",
+                 toText(m_dimension));
+    tryValues();
+  }
+
+ private:
+  void fitKey(const std::string& key) {
+    const std::string plain = plainKey(m_project, key);
+    if (isChainKey(m_project, plain)) {
+      if (m_dimension.choices.empty()) m_dimension.whole = true;
+      return;
+    }
+    std::string near;
+    const Searchable* const found = findSearchable(m_project, m_known, key, &near);
+    if (plain.ends_with(".layer") && plain.find(".nodes.") != std::string::npos)
+      for (const Json& value : m_dimension.choices) checkLayerName(m_project, m_dimension, value);
+    // A layer or a rule may be exchanged for others, and lists stand for what is no number.
+    const bool listedWord = !m_dimension.choices.empty() && plain.find(".nodes.") != std::string::npos;
+    if (!found && !listedWord) refuseKey(key, near);
+    if (!found || !m_dimension.choices.empty()) return;
+    if (!found->choices.empty())
+      throwError(ErrorCode::badArgument, "--over {}: it is a choice and has no range: list some of {}",
+                 toText(m_dimension), fmt::join(found->choices, ", "));
+    m_dimension.whole = m_dimension.whole || found->whole;
+  }
+
+  // Both ends, or all that is listed. What a field cannot be is refused; what merely does not go with the rest of the
+  // drawing may go with other values of other dimensions, so one value has to.
+  void tryValues() const {
+    std::vector<Json> values = m_dimension.choices;
+    if (values.empty()) values = {valueAt(m_dimension, 0), valueAt(m_dimension, 1)};
+    std::string first;
+    bool any = false;
+    for (const Json& value : values) {
+      const TriedValue tried = tryValue(m_project, m_settings, m_dimension, value);
+      if (tried.fault.empty()) any = true;
+      const std::string said =
+          fmt::format("--over {}: the value {} cannot be: {}", toText(m_dimension), value.dump(), tried.fault);
+      if (tried.isOwn) throwError(ErrorCode::badArgument, "{}", said);
+      if (first.empty() && !tried.fault.empty()) first = said;
+    }
+    if (!any)
+      throwError(ErrorCode::badArgument, "{}; nor can any other: what goes together is searched together, as in {}",
+                 first, "conv1,conv2.channels=8..64");
+  }
+
+  const Json& m_project;
+  const std::vector<std::string>& m_settings;
+  const std::vector<Searchable>& m_known;
+  Dimension& m_dimension;
+};
 
 }  // namespace
 
@@ -143,8 +217,9 @@ std::vector<Searchable> searchableOf(const Json& json, const std::vector<std::st
 }
 
 std::string shortKey(const std::string& key) {
-  const auto nodes = key.find(".nodes.");
-  return nodes == std::string::npos ? key : key.substr(nodes + 7);
+  for (const char* kind : {".nodes.", ".groups."})
+    if (const auto at = key.find(kind); at != std::string::npos) return key.substr(at + std::string_view(kind).size());
+  return key;
 }
 
 const Searchable* findSearchable(const Json& project, const std::vector<Searchable>& known, const std::string& key,
@@ -187,27 +262,12 @@ Space checkedSpace(const Json& project, const std::vector<std::string>& settings
   const std::vector<Searchable> known = searchableOf(project, settings);
   std::vector<std::string> seen;
   for (Dimension& each : space) {
-    const std::string plain = plainKey(project, each.key);
-    if (std::find(seen.begin(), seen.end(), plain) != seen.end())
-      throwError(ErrorCode::badArgument, "--over {} is there twice: name each setting once", each.key);
-    seen.push_back(plain);
-    std::string near;
-    const Searchable* const found = findSearchable(project, known, each.key, &near);
-    // A layer or a rule may be exchanged for others, and lists stand for what is no number.
-    const bool listedWord = !each.choices.empty() && plain.find(".nodes.") != std::string::npos;
-    if (!found && !listedWord) refuseKey(each.key, near);
-    if (found && each.choices.empty()) {
-      if (!found->choices.empty())
-        throwError(ErrorCode::badArgument, "--over {}: it is a choice and has no range: list some of {}", toText(each),
-                   fmt::join(found->choices, ", "));
-      each.whole = each.whole || found->whole;
-      if (each.whole && countOf(each) < 2)
-        throwError(ErrorCode::badArgument,
-                   "--over {}: it takes whole numbers, and there are not two of them: widen the range", toText(each));
+    for (const std::string& plain : plainKeys(project, each)) {
+      if (std::find(seen.begin(), seen.end(), plain) != seen.end())
+        throwError(ErrorCode::badArgument, "--over {} is there twice: name each setting once", each.key);
+      seen.push_back(plain);
     }
-    for (const double place : {0.0, 1.0})
-      if (each.choices.empty()) tryValue(project, settings, each, valueAt(each, place));
-    for (const Json& value : each.choices) tryValue(project, settings, each, value);
+    FittedDimension(project, settings, known, each).fit();
   }
   return space;
 }

@@ -188,9 +188,14 @@ std::string keyOf(const Point& point) {
 }
 
 std::vector<std::string> settingsOf(const Space& space, const Point& point) {
+  // Chains are repeated while all their nodes are there; a layer is exchanged when its fields have been set.
+  const auto turn = [](const Dimension& each) {
+    return each.key.ends_with(".repeat") ? 0 : each.key.ends_with(".layer") ? 2 : 1;
+  };
   std::vector<std::string> settings;
-  for (std::size_t i = 0; i < space.size() && i < point.size(); ++i)
-    settings.push_back(space[i].key + '=' + point[i].dump());
+  for (const int now : {0, 1, 2})
+    for (std::size_t i = 0; i < space.size() && i < point.size(); ++i)
+      if (turn(space[i]) == now) settings.push_back(space[i].key + '=' + point[i].dump());
   return settings;
 }
 

@@ -11,7 +11,10 @@
 namespace loom {
 
 struct Dimension {
-  std::string key;            // as `loom train --set` takes it: "optimizer.learning_rate", "conv1.channels"
+  // As `loom train --set` takes it: "optimizer.learning_rate", "conv1.channels"; of what is drawn also
+  // "conv1,conv2.channels" (both alike), "relu1.layer" (another layer in its place), "conv2,relu2.repeat" (the chain of
+  // both, so many times), "stage1.repeat" (a unit or a group).
+  std::string key;
   std::vector<Json> choices;  // in their order; empty = a range
   double low = 0, high = 0;   // of a range, both inclusive
   bool log = false;           // equal factors are equal steps; low is above 0
@@ -37,14 +40,14 @@ std::int64_t countOf(const Space& space);  // of points
 
 // One text a point: equal points have equal ones.
 std::string keyOf(const Point& point);
-// "optimizer.learning_rate=0.01" of each dimension, for `loom train --set`.
+// "optimizer.learning_rate=0.01" of each dimension, for `loom train --set`, in the order in which they can be done.
 std::vector<std::string> settingsOf(const Space& space, const Point& point);
 
 // What may be searched in a project: settings of the training that are numbers or choices, arguments of layers and
-// units that are numbers.
+// units that are numbers, how often units and groups are repeated, and which layer a node is.
 struct Searchable {
   std::string key;      // "networks.main.nodes.conv1.channels"
-  std::string shorter;  // "conv1.channels" where one drawing alone has such a node; else the key
+  std::string shorter;  // "conv1.channels" where one drawing alone has such a node or group; else the key
   std::string label;    // "Learning rate", "conv1: Channels"
   Json value;           // that holds now; null = absent
   bool whole = false;
@@ -61,7 +64,10 @@ Dimension usualRange(const Searchable& searchable);
 // key where one is near.
 const Searchable* findSearchable(const Json& project, const std::vector<Searchable>& known, const std::string& key,
                                  std::string* near = nullptr);
-// A key of a node without its drawing, for headings: "conv1.channels".
+// Why the nodes of a key that ends in ".repeat" ("conv2,relu2.repeat") cannot be repeated as a chain; empty where they
+// can. Throws Error(badArgument) for a node that several drawings have.
+std::string faultOfChain(const Json& project, const std::string& key);
+// A key of a node or a group without its drawing, for headings: "conv1.channels".
 std::string shortKey(const std::string& key);
 
 // A space that fits a project with `settings` on top: keys are there, ends and choices are allowed, whole numbers are

@@ -30,7 +30,15 @@ const StopRule& stopRuleNamed(std::string_view id) {
 
 bool isTaken(const SoFar& soFar, const Point& point) {
   return std::any_of(soFar.trials.begin(), soFar.trials.end(),
-                     [&](const Trial& trial) { return trial.point == point; });
+                     [&](const Trial& trial) { return trial.point == point; }) ||
+         std::find(soFar.refused.begin(), soFar.refused.end(), point) != soFar.refused.end();
+}
+
+std::set<std::string> takenKeys(const SoFar& soFar) {
+  std::set<std::string> taken;
+  for (const Trial& each : soFar.trials) taken.insert(keyOf(each.point));
+  for (const Point& each : soFar.refused) taken.insert(keyOf(each));
+  return taken;
 }
 
 }  // namespace loom

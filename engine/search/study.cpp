@@ -10,6 +10,7 @@
 #include "engine/metrics/metric.h"
 #include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
+#include "engine/search/front.h"
 #include "engine/search/stop_rule.h"
 #include "engine/search/strategy.h"
 
@@ -67,6 +68,7 @@ SearchPlan checkedPlan(const Json& project, SearchPlan plan) {
   strategyNamed(plan.strategy);
   stopRuleNamed(plan.stopWeak);
   plan.space = checkedSpace(project, plan.settings, std::move(plan.space));
+  for (CostLimit& each : plan.limits) each = parseLimit(toText(each));
   const Project read = checkedProject(project, "the project", plan.settings).project;
   plan.metric = Values(settingsEntry(), read.training.settings).text("monitor");
   const std::string layer = measuredBy(read, plan.metric);
@@ -83,12 +85,21 @@ std::string resultText(const SearchPlan& plan, double result) {
 Json toJson(const SearchPlan& plan) {
   Json space = Json::array();
   for (const Dimension& each : plan.space) space.push_back(toText(each));
-  return {{"name", plan.name},         {"over", space},
-          {"strategy", plan.strategy}, {"stop_weak", plan.stopWeak},
-          {"trials", plan.trials},     {"seed", plan.seed},
-          {"metric", plan.metric},     {"better", plan.higher ? "higher" : "lower"},
-          {"share", plan.share},       {"settings", plan.settings},
-          {"project", plan.project}};
+  Json limits = Json::array();
+  for (const CostLimit& each : plan.limits) limits.push_back(toText(each));
+  return {{"name", plan.name},
+          {"over", space},
+          {"limits", limits},
+          {"strategy", plan.strategy},
+          {"stop_weak", plan.stopWeak},
+          {"trials", plan.trials},
+          {"seed", plan.seed},
+          {"metric", plan.metric},
+          {"better", plan.higher ? "higher" : "lower"},
+          {"share", plan.share},
+          {"settings", plan.settings},
+          {"project", plan.project},
+          {"plan_for", plan.planFor}};
 }
 
 SearchPlan planFromJson(const Json& json) {
@@ -103,11 +114,14 @@ SearchPlan planFromJson(const Json& json) {
                     .higher = json.at("better") == "higher",
                     .share = json.value("share", false),
                     .settings = json.at("settings"),
-                    .project = json.at("project")};
+                    .project = json.at("project"),
+                    .limits = {},
+                    .planFor = json.value("plan_for", std::string())};
     if (!isSearchName(plan.name))
       throwError(ErrorCode::badData, "the description of a search has no name that a search can have: {}",
                  shownText(plan.name));
     for (const Json& each : json.at("over")) plan.space.push_back(parseDimension(each));
+    for (const Json& each : json.value("limits", Json::array())) plan.limits.push_back(parseLimit(each));
     return plan;
   } catch (const Json::exception& fault) {
     throwError(ErrorCode::badData, "the description of a search is damaged: {}", fault.what());
@@ -119,6 +133,10 @@ void writeTrialFile(const std::filesystem::path& run, const TrialFile& trial) {
   if (trial.verdict != TrialState::running) json["verdict"] = toKey(trial.verdict);
   if (!trial.message.empty()) json["message"] = trial.message;
   if (trial.process != 0) json.update({{"process", trial.process}, {"process_start", trial.processStart}});
+  if (const Json cost = toJson(trial.cost); !cost.empty()) json["cost"] = cost;
+  if (!trial.drawing.empty()) json["drawing"] = trial.drawing;
+  for (const RefusedCandidate& each : trial.refused)
+    json["refused"].push_back({{"values", each.point}, {"why", each.why}, {"cost", toJson(each.cost)}});
   writeFileAtomically(run / kTrialFile, formatJson(json) + "\n");
 }
 
@@ -133,7 +151,13 @@ std::optional<TrialFile> readTrialFile(const std::filesystem::path& run) {
                     .verdict = stateFromKey(json.value("verdict", std::string())),
                     .message = json.value("message", std::string()),
                     .process = json.value("process", std::int64_t{0}),
-                    .processStart = json.value("process_start", std::int64_t{0})};
+                    .processStart = json.value("process_start", std::int64_t{0}),
+                    .cost = costFromJson(json.value("cost", Json::object())),
+                    .drawing = json.value("drawing", std::string())};
+    for (const Json& each : json.value("refused", Json::array())) {
+      trial.refused.push_back({each.at("values"), each.at("why"), costFromJson(each.value("cost", Json::object()))});
+      if (trial.refused.back().point.size() != trial.plan.space.size()) return std::nullopt;
+    }
     if (trial.point.size() != trial.plan.space.size() || trial.number < 1) return std::nullopt;
     return trial;
   } catch (const Error&) {
@@ -149,19 +173,17 @@ std::vector<Trial> Study::state() const {
   return all;
 }
 
+std::int64_t Study::refused() const {
+  std::size_t all = 0;
+  for (const auto& each : trials) all += each->file().refused.size();
+  return static_cast<std::int64_t>(all);
+}
+
 void Study::save() const {
   Json list = Json::array();
-  for (const auto& each : trials) {
-    const Trial& trial = each->trial();
-    Json row{{"number", trial.number},
-             {"run", each->folder().filename().string()},
-             {"values", trial.point},
-             {"state", toKey(trial.state)},
-             {"spent", trial.spent}};
-    if (const double score = trial.score(); !std::isnan(score)) row["result"] = plan.higher ? score : -score;
-    list.push_back(std::move(row));
-  }
-  writeFileAtomically(searchFile(runs, plan.name), formatJson({{"search", toJson(plan)}, {"trials", list}}) + "\n");
+  for (const TrialRow& each : rowsOf(*this)) list.push_back(toJson(each));
+  const Json all{{"search", toJson(plan)}, {"trials", list}, {"refused", refused()}};
+  writeFileAtomically(searchFile(runs, plan.name), formatJson(all) + "\n");
 }
 
 std::optional<Study> readStudy(const std::filesystem::path& runs, const std::string& name) {

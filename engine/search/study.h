@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/run/run_folder.h"
+#include "engine/search/candidate.h"
 #include "engine/search/trial.h"
 
 namespace loom {
@@ -24,6 +25,8 @@ struct SearchPlan {
   bool share = false;                 // from 0 to 1, which is written in percent
   std::vector<std::string> settings;  // of every trial, as for --set
   std::string project;                // hash of the project's text
+  std::vector<CostLimit> limits;      // candidates above one of them never train
+  std::string planFor;                // device of predicted times and memory, as of loom plan; empty = this processor
 };
 Json toJson(const SearchPlan& plan);
 SearchPlan planFromJson(const Json& json);  // throws Error(badData)
@@ -35,6 +38,13 @@ std::string resultText(const SearchPlan& plan, double result);  // "99.44 %", "0
 SearchPlan checkedPlan(const Json& project, SearchPlan plan);
 std::string hashOf(const Json& project);
 
+// One that was drawn and cannot be a trial.
+struct RefusedCandidate {
+  Point point;
+  std::string why;
+  TrialCost cost = {};
+};
+
 // What a trial's folder says besides its run.
 struct TrialFile {
   SearchPlan plan;
@@ -43,6 +53,9 @@ struct TrialFile {
   TrialState verdict = TrialState::running;    // weak, failed: nothing more is done with it
   std::string message;                         // why it failed
   std::int64_t process = 0, processStart = 0;  // that trains it on this machine, where the search started it itself
+  TrialCost cost = {};                         // as it was before it trained
+  std::string drawing = {};                    // CandidateScreen::Answer::drawing; empty = not known
+  std::vector<RefusedCandidate> refused = {};  // drawn on the way to it, in their order
 };
 void writeTrialFile(const std::filesystem::path& run, const TrialFile& trial);
 // Nothing where there is none or it is damaged.
@@ -60,6 +73,7 @@ class TrialRun {
   const Trial& look(bool lives);
   const Trial& trial() const { return m_trial; }
   const std::string& ended() const { return m_end; }  // "done", "stopped", "failed"; empty = the log tells of no end
+  double stepSeconds() const;  // of a mean step as it was trained, the first of each attempt left out; NaN = none
 
  private:
   void take(const Event& event);
@@ -68,7 +82,9 @@ class TrialRun {
   Trial m_trial;
   EventReader m_events;
   std::string m_end, m_message;
-  double m_stepsTotal = 0;
+  double m_stepsTotal = 0, m_stepMs = 0;
+  std::int64_t m_steps = 0;  // that m_stepMs sums
+  bool m_first = true;       // the next step is the first of its attempt
   std::vector<TrialResult> m_validations, m_epochs;
 };
 
@@ -80,7 +96,8 @@ struct Study {
   std::vector<std::unique_ptr<TrialRun>> trials;
 
   std::vector<Trial> state() const;
-  void save() const;  // NAME.search.json
+  std::int64_t refused() const;  // candidates, over all trials
+  void save() const;             // NAME.search.json
 };
 std::optional<Study> readStudy(const std::filesystem::path& runs, const std::string& name);
 // Names of the searches among the runs of a folder, and "search-1", "search-2": the first that is free.

@@ -40,8 +40,12 @@ void TrialRun::remember(std::int64_t process, std::int64_t start) {
 void TrialRun::take(const Event& event) {
   const Json& body = event.body;
   const double step = numberOf(body, "step", -1);
-  if (event.kind == "started") {
+  if (event.kind == "step") {
+    if (!m_first) m_stepMs += numberOf(body, "ms", 0), ++m_steps;
+    m_first = false;
+  } else if (event.kind == "started") {
     m_end.clear();
+    m_first = true;
     m_stepsTotal = numberOf(body, "steps_total", 0);
     // What lies behind the checkpoint is trained, and measured, once more.
     const double from = numberOf(body, "resumed_from", 0) / std::max(m_stepsTotal, 1.0);
@@ -62,6 +66,10 @@ void TrialRun::take(const Event& event) {
     if (const std::string words = body.value("message", std::string()); !words.empty()) m_message = words;
   }
   if (step >= 0 && m_stepsTotal > 0) m_trial.spent = std::min(step / m_stepsTotal, 1.0);
+}
+
+double TrialRun::stepSeconds() const {
+  return m_steps > 0 ? m_stepMs / 1000 / static_cast<double>(m_steps) : std::nan("");
 }
 
 const Trial& TrialRun::look(bool lives) {

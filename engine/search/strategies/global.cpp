@@ -29,9 +29,12 @@ struct GlobalLibrary {
   }
 };
 
-// What the trials say, as dlib takes it: places from 0 to 1, more is better. A trial without a score counts as worse
-// than all others by a tenth of what lies between them; one that goes on as the worst that has a score, so that the
-// next does not go to the same place.
+constexpr int kGuided = 8;            // draws of a trial that dlib leads; then chance finds what fits
+constexpr std::size_t kRefused = 64;  // of the candidates that were refused, the newest: dlib's work grows with all
+
+// What the trials say, as dlib takes it: places from 0 to 1, more is better. A trial without a score, and a candidate
+// that was refused, counts as worse than all others by a tenth of what lies between them; one that goes on as the worst
+// that has a score, so that the next does not go to the same place.
 struct Evaluations {
   std::vector<double> x, y;
   int scored = 0;
@@ -46,13 +49,17 @@ Evaluations evaluationsOf(const SoFar& soFar) {
     high = std::max(high, each.score());
     ++all.scored;
   }
+  const double worse = low - (high > low ? (high - low) / 10 : 1);
   std::vector<const Trial*> ordered;
   for (const Trial& each : soFar.trials) ordered.push_back(&each);
   std::sort(ordered.begin(), ordered.end(), [](const Trial* a, const Trial* b) { return a->number < b->number; });
   for (const Trial* each : ordered) {
     for (std::size_t i = 0; i < soFar.space.size(); ++i) all.x.push_back(placeOf(soFar.space[i], each->point[i]));
-    const double worse = low - (high > low ? (high - low) / 10 : 1);
     all.y.push_back(!each->ended() ? low : std::isnan(each->score()) ? worse : each->score());
+  }
+  for (const Point& each : soFar.refused.last(std::min(kRefused, soFar.refused.size()))) {
+    for (std::size_t i = 0; i < soFar.space.size(); ++i) all.x.push_back(placeOf(soFar.space[i], each[i]));
+    all.y.push_back(worse);
   }
   return all;
 }
@@ -97,6 +104,7 @@ std::optional<Point> nextGlobal(const SoFar& soFar) {
         "the strategy 'global' is dlib's, which cannot be opened ({}): install it (Debian: libdlib-dev) and build "
         "Gradloom again, or choose the strategy 'random'",
         library.why);
+  if (soFar.redraw >= kGuided) return randomPoint(soFar);
   const Evaluations known = evaluationsOf(soFar);
   if (known.scored == 0) return randomPoint(soFar);
   const auto count = static_cast<int>(soFar.space.size());
@@ -123,7 +131,8 @@ const SearchStrategy& defineGlobalStrategy() {
       .help =
           "dlib's global search: by turns where the most may be gained (an upper bound from how steep the results "
           "are, Malherbe and Vayatis 2017) and around the best so far (a quadratic in a trust region, Powell 2004). "
-          "For one to about six settings.",
+          "For one to about six settings; of a list the place in its order is what it sees, so put what is alike side "
+          "by side.",
       .next = &nextGlobal};
   return row;
 }

@@ -46,8 +46,7 @@ std::optional<Point> nextCell(const SoFar& soFar) {
   std::int64_t cells = 1;
   for (const auto& each : levels)
     cells = std::min(cells * static_cast<std::int64_t>(each.size()), std::int64_t{1} << 40);
-  std::set<std::string> taken;
-  for (const Trial& each : soFar.trials) taken.insert(keyOf(each.point));
+  const std::set<std::string> taken = takenKeys(soFar);
   const std::int64_t stride = strideOf(cells, soFar.planned);
   const std::int64_t looks = std::min(cells, static_cast<std::int64_t>(taken.size()) + 1);
   for (std::int64_t look = 0, cell = 0; look < looks; ++look, cell = (cell + stride) % cells) {

@@ -14,7 +14,8 @@ Point drawn(const SoFar& soFar, int number, int attempt) {
   for (std::size_t i = 0; i < soFar.space.size(); ++i) {
     const Dimension& dimension = soFar.space[i];
     const Philox::Block words =
-        random(static_cast<std::uint64_t>(number) * kTries + static_cast<std::uint64_t>(attempt), i);
+        random(static_cast<std::uint64_t>(number) * kTries + static_cast<std::uint64_t>(attempt),
+               i + (static_cast<std::uint64_t>(soFar.redraw) << 32));
     const double place = (words[0] + words[1] * 0x1p-32) * 0x1p-32;
     const std::int64_t count = countOf(dimension);
     // Of a list each value is as likely; rounding would give both ends half.
@@ -29,8 +30,7 @@ Point drawn(const SoFar& soFar, int number, int attempt) {
 std::optional<Point> firstFree(const SoFar& soFar, int number) {
   const std::int64_t all = countOf(soFar.space);
   if (all == 0) return std::nullopt;
-  std::set<std::string> taken;
-  for (const Trial& each : soFar.trials) taken.insert(keyOf(each.point));
+  const std::set<std::string> taken = takenKeys(soFar);
   const auto begin = static_cast<std::int64_t>(
       Philox(soFar.seed, "search/begin").below(static_cast<std::uint64_t>(all), static_cast<std::uint64_t>(number)));
   for (std::int64_t step = 0; step < all; ++step) {

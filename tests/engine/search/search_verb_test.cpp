@@ -9,6 +9,7 @@
 #include <set>
 
 #include "engine/base/files.h"
+#include "engine/network/project_arguments.h"
 #include "engine/search/study.h"
 #include "tests/engine/training/fixture.h"
 
@@ -76,8 +77,10 @@ TEST_F(SearchVerb, TrainsEachTrialAsARunAndNamesTheBest) {
 
 TEST_F(SearchVerb, KilledHalfWayItNeitherRepeatsNorLosesATrial) {
   // Long enough to be alive when it is killed; the search alone is, its trial trains on.
-  const pid_t process = begin({"--over", "optimizer.learning_rate=log:0.001..0.1", "--trials", "4", "--strategy",
-                               "random", "--set", "epochs=400"});
+  // Over what is drawn, of which a part is above the limit: 6 multiply-adds for each output of fc1.
+  const pid_t process =
+      begin({"--over", "fc1.outputs=log:2..64", "relu.layer=ReLU,GELU,none", "optimizer.learning_rate=log:0.001..0.1",
+             "--limit", "multiply_adds=96", "--trials", "4", "--strategy", "random", "--set", "epochs=400"});
   for (int tries = 0; tries < 6000 && trials("search-1").size() < 2; ++tries) ::usleep(5000);
   ::kill(process, SIGKILL);
   ASSERT_EQ(end(process), -SIGKILL);
@@ -94,6 +97,24 @@ TEST_F(SearchVerb, KilledHalfWayItNeitherRepeatsNorLosesATrial) {
   }
   EXPECT_EQ(points.size(), 4u);
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(before[i].point, after[i].point);
+  const std::optional<Study> study = readStudy(m_workshop.path() / "runs", "search-1");
+  EXPECT_GT(study->refused(), 0);
+  for (const auto& each : study->trials) {
+    const TrialFile& file = each->file();
+    EXPECT_EQ(file.cost.multiplyAdds, 6 * file.point[0].get<double>());
+    EXPECT_LE(file.cost.multiplyAdds, 96);
+    EXPECT_GT(file.cost.step, 0) << "the planner's";
+    EXPECT_GT(file.cost.memory, 0);
+    // Its run has its own drawing, which is a project.
+    Json drawn = Json::parse(readFile(each->folder() / "run.json"))["project"];
+    EXPECT_EQ(drawn["networks"]["main"]["nodes"][1]["outputs"], file.point[0]);
+    EXPECT_EQ(drawn["networks"]["main"]["nodes"].size(), file.point[1] == "none" ? 6u : 7u);
+    EXPECT_NO_THROW(checkedProject(drawn, "the run's", {}));
+  }
+  ASSERT_EQ(search({"--report", "search-1", "--csv", (m_workshop.path() / "front.csv").string()}), 0) << error();
+  EXPECT_THAT(out(), AllOf(HasSubstr("4 trials of 4"), HasSubstr("limit: multiply-adds of a sample at most 96"),
+                           HasSubstr("refused before training"), HasSubstr("front of loss against multiply-adds")));
+  EXPECT_THAT(readFile(m_workshop.path() / "front.csv"), HasSubstr("trial,run,loss,multiply_adds,parameters,step"));
 }
 
 TEST_F(SearchVerb, InterruptedItStopsWholeAndGoesOnFromItsCheckpoints) {
@@ -133,6 +154,13 @@ TEST_F(SearchVerb, RefusesWithARemedy) {
   EXPECT_EQ(search({"--resume", "search-7"}), 2);
   EXPECT_THAT(error(), HasSubstr("no search was begun there"));
   EXPECT_EQ(search({"--over", "batch=8..16", "--strategy", "guess"}), 2);
+  EXPECT_EQ(search({"--over", "batch=8..16", "--limit", "flops=3"}), 2);
+  EXPECT_THAT(error(), HasSubstr("multiply_adds=2M"));
+  EXPECT_EQ(search({"--over", "fc1.outputs=8..16", "--limit", "parameters=10"}), 2);
+  EXPECT_THAT(error(), HasSubstr("above the limit of 10 parameters"));
+  m_workshop.write("space.json", R"({"over": ["fc1.output=8..16"], "limits": []})");
+  EXPECT_EQ(search({"--space", "space.json"}), 2);
+  EXPECT_THAT(error(), HasSubstr("did you mean 'fc1.outputs'"));
   ASSERT_EQ(search({"--over", "batch=8,16", "--strategy", "grid", "--set", "epochs=1"}), 0);
   EXPECT_EQ(trials("search-1").size(), 2u) << "the space holds no more";
   Json other = perceptron();
