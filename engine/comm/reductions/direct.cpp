@@ -5,6 +5,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/reductions/collectives.h"
 #include "engine/comm/reductions/messages.h"
+#include "engine/comm/reductions/scattered.h"
 
 namespace loom {
 namespace {
@@ -42,13 +43,18 @@ class Rounded final : public Reduction {
   std::vector<std::size_t> m_sizes;
 };
 
-class Direct final : public Reduction {
+class Direct final : public Reduction, public Scattering {
  public:
   Direct(Communicator& ranks, const ReductionShape& most)
       : m_ranks(ranks), m_sent(padded(most.floats, ranks.size())), m_received(m_sent.size()) {}
+  void scatter(OwnedParts parts) override {
+    m_parts = std::move(parts);
+    m_received.resize(static_cast<std::size_t>(m_ranks.size()) * m_parts.of(m_ranks.rank()));
+  }
   void finish(std::span<float> sum) override {
     const auto ranks = static_cast<std::size_t>(m_ranks.size());
     if (ranks == 1) return;
+    if (!m_parts.empty()) return finishOwn(sum);
     const std::size_t whole = padded(sum.size(), m_ranks.size()), part = whole / ranks;
     const std::span<float> sent = std::span(m_sent).first(whole), received = std::span(m_received).first(whole);
     std::fill(std::copy(sum.begin(), sum.end(), sent.begin()), sent.end(), 0.0f);
@@ -60,7 +66,28 @@ class Direct final : public Reduction {
   }
 
  private:
+  // In the order of ranks, too.
+  void finishOwn(std::span<float> sum) {
+    const int rank = m_ranks.rank();
+    const std::size_t own = m_parts.of(rank);
+    const auto from = [&](int other) {
+      return std::span(m_received).subspan(static_cast<std::size_t>(other) * own, own);
+    };
+    m_parts.pack(rank, sum, from(rank));
+    scatterRounds(
+        m_ranks,
+        [&](int to) {
+          const std::span<float> sent = std::span(m_sent).first(m_parts.of(to));
+          m_parts.pack(to, sum, sent);
+          return sent;
+        },
+        from);
+    for (int other = 1; other < m_ranks.size(); ++other) addTo(from(0), from(other));
+    m_parts.unpack(rank, from(0), sum);
+  }
+
   Communicator& m_ranks;
+  OwnedParts m_parts;  // empty: all ranks need all
   std::vector<float> m_sent, m_received;
 };
 

@@ -17,10 +17,17 @@ int groupOf(const ReductionShape& shape) {
   if (given != shape.values.end() && given->is_number_integer() && given->get<int>() > 0)
     return std::min(given->get<int>(), shape.ranks);
   if (shape.perHost > 1 && shape.perHost < shape.ranks && shape.ranks % shape.perHost == 0) return shape.perHost;
-  const auto steps = [&](int k) { return 4 * (k - 1) + 2 * (shape.ranks / k - 1); };
+  const auto steps = [&](std::int64_t k) { return 4 * (k - 1) + 2 * (shape.ranks / k - 1); };
+  // Divisors come in pairs; of two with as few steps the smaller group is taken.
   int best = 1;
-  for (int k = 1; k <= shape.ranks; ++k)
-    if (shape.ranks % k == 0 && steps(k) < steps(best)) best = k;
+  const auto consider = [&](int k) {
+    if (steps(k) < steps(best) || (steps(k) == steps(best) && k < best)) best = k;
+  };
+  for (int k = 1; k <= shape.ranks / k; ++k) {
+    if (shape.ranks % k != 0) continue;
+    consider(k);
+    consider(shape.ranks / k);
+  }
   return best;
 }
 

@@ -21,7 +21,7 @@ int columnsOf(const ReductionShape& shape) {
   if (const int given = givenColumns(shape.values); given > 0) return given;
   if (shape.perHost > 1 && shape.perHost < shape.ranks && shape.ranks % shape.perHost == 0) return shape.perHost;
   int rows = 1;
-  for (int d = 2; d * d <= shape.ranks; ++d)
+  for (int d = 2; d <= shape.ranks / d; ++d)
     if (shape.ranks % d == 0) rows = d;
   return rows == 1 ? 1 : shape.ranks / rows;
 }

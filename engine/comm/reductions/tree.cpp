@@ -7,6 +7,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/comm/reductions/collectives.h"
 #include "engine/comm/reductions/messages.h"
+#include "engine/comm/reductions/scattered.h"
 
 namespace loom {
 namespace {
@@ -21,10 +22,8 @@ struct Node {
 using Cover = std::vector<std::vector<Node>>;
 
 void coverWith(Cover& cover, Node node, const ReductionShape& shape) {
-  const auto owner = [&](int shard) {
-    int rank = 0;
-    while (shard >= static_cast<std::int64_t>(shape.shards) * (rank + 1) / shape.ranks) ++rank;
-    return rank;
+  const auto owner = [&](int shard) {  // the inverse of where a rank's shards begin
+    return static_cast<int>(((shard + std::int64_t{1}) * shape.ranks - 1) / shape.shards);
   };
   if (const int rank = owner(node.low); rank == owner(node.high - 1)) {
     cover[static_cast<std::size_t>(rank)].push_back(node);
@@ -46,7 +45,7 @@ std::size_t mostNodes(const Cover& cover) {
   return most;
 }
 
-class Tree final : public Reduction {
+class Tree final : public Reduction, public Scattering {
  public:
   Tree(Communicator& ranks, const ReductionShape& most)
       : m_ranks(ranks), m_shards(most.shards), m_cover(coverOf(most)), m_mostNodes(mostNodes(m_cover)) {
@@ -58,6 +57,13 @@ class Tree final : public Reduction {
   }
 
   bool addsShards() const override { return true; }
+
+  void scatter(OwnedParts parts) override {
+    if (m_ranks.size() == 1) return;
+    m_parts = std::move(parts);
+    m_sent.assign(m_mostNodes * (m_parts.all() + static_cast<std::size_t>(m_ranks.size())), 0.0f);
+    m_received.resize(static_cast<std::size_t>(m_ranks.size()) * m_mostNodes * (m_parts.of(m_ranks.rank()) + 1));
+  }
 
   // Whole nodes go to where they are sent from; of the others halves wait for their neighbours.
   void add(int shard, TensorSpans values, std::span<float>) override {
@@ -75,6 +81,7 @@ class Tree final : public Reduction {
       std::copy_n(m_sent.begin(), sum.size(), sum.begin());
       return;
     }
+    if (!m_parts.empty()) return finishOwn(sum);
     const auto ranks = static_cast<std::size_t>(m_ranks.size());
     const std::size_t part = partOf(sum.size()), block = part + 1, all = ranks * m_mostNodes * block;
     const std::span<float> sent = std::span(m_sent).first(all), received = std::span(m_received).first(all);
@@ -92,6 +99,27 @@ class Tree final : public Reduction {
     Node node;
     std::vector<float> sum;
   };
+
+  // What goes to a rank that owns some tensors: as many blocks as the most nodes, each with the flag behind it.
+  std::span<float> blocksFor(int rank) {
+    std::size_t begin = 0;
+    for (int r = 0; r < rank; ++r) begin += m_mostNodes * (m_parts.of(r) + 1);
+    return std::span(m_sent).subspan(begin, m_mostNodes * (m_parts.of(rank) + 1));
+  }
+  void finishOwn(std::span<float> sum) {
+    const int rank = m_ranks.rank();
+    const std::size_t own = m_parts.of(rank), each = m_mostNodes * (own + 1);
+    const auto from = [&](int other) {
+      return std::span(m_received).subspan(static_cast<std::size_t>(other) * each, each);
+    };
+    std::copy_n(blocksFor(rank).begin(), each, from(rank).begin());
+    scatterRounds(
+        m_ranks, [&](int to) { return blocksFor(to); }, from);
+    const std::span<float> mine = std::span(m_sent).first(own);  // sent: free again
+    combine({0, m_shards}, mine, 0);
+    m_parts.unpack(rank, mine, sum);
+    std::fill(m_sent.begin(), m_sent.end(), 0.0f);  // no node is there before the next step
+  }
 
   // A part of a node, and whether the node is there: shards without samples add nothing.
   std::size_t partOf(std::size_t floats) const {
@@ -132,6 +160,13 @@ class Tree final : public Reduction {
       std::copy(node.begin(), node.end(), m_sent.begin());
       return;
     }
+    for (int r = 0; r < m_ranks.size() && !m_parts.empty(); ++r) {
+      const std::size_t own = m_parts.of(r);
+      const std::span<float> block = blocksFor(r).subspan(k * (own + 1), own + 1);
+      m_parts.pack(r, node, block);
+      block[own] = 1;
+    }
+    if (!m_parts.empty()) return;
     const std::size_t part = partOf(node.size()), block = part + 1;
     for (std::size_t r = 0; r < m_cover.size(); ++r) {
       const std::size_t first = std::min(r * part, node.size()), count = std::min(part, node.size() - first);
@@ -161,6 +196,7 @@ class Tree final : public Reduction {
   }
 
   Communicator& m_ranks;
+  OwnedParts m_parts;  // empty: all ranks need all
   int m_shards;
   Cover m_cover;
   std::size_t m_mostNodes;
@@ -178,6 +214,10 @@ std::vector<ReductionPhase> treePhases(const ReductionShape& shape) {
 }
 
 }  // namespace
+
+std::int64_t nodesOfTree(const ReductionShape& shape) {
+  return static_cast<std::int64_t>(mostNodes(coverOf(shape)));
+}
 
 const ReductionDefinition& defineTreeReduction() {
   static const ReductionDefinition row = [] {

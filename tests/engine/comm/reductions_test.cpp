@@ -5,9 +5,11 @@
 
 #include <bit>
 #include <cmath>
+#include <mutex>
 
 #include "engine/base/error.h"
 #include "engine/comm/reductions/reduction.h"
+#include "engine/comm/reductions/scattered.h"
 #include "tests/engine/comm/thread_ranks.h"
 
 namespace loom {
@@ -221,6 +223,30 @@ TEST(Reductions, StepsAreThePublishedOnes) {
   EXPECT_EQ(steps("torus", 4), 4);
 }
 
+// Asked for any number of ranks, as the planner does for every bucket: counting up to them would take hours here.
+TEST(Reductions, AreToldForAsManyRanksAsYouLike) {
+  constexpr int kRanks = 1 << 30;
+  double least = 1e9;
+  for (std::size_t floats = 1; floats <= 300; ++floats) {
+    const ReductionShape shape{.ranks = kRanks, .floats = floats, .perHost = 8};
+    for (const char* name : {"ring", "torus", "hierarchical", "hybrid", "butterfly"})
+      least = std::min(least, secondsOf(row(name), shape));
+    ReductionShape alone = shape;
+    alone.perHost = 0;  // no hosts that say how large a group is
+    least = std::min(least, secondsOf(row("hierarchical"), alone));
+  }
+  EXPECT_GT(least, 0);
+  // 4 (k - 1) + 2 (p / k - 1) is least at k = 2^14 and 2^15.
+  EXPECT_EQ(row("hierarchical").phases({.ranks = kRanks, .floats = 1}).front().ranks, 1 << 14);
+  // Of all ranks together, the way is chosen once.
+  const ReductionShape many{.ranks = 4096, .floats = 1 << 20, .perHost = 8};
+  const ReductionCost chosen = costOf(row("hybrid"), many), other = costOf(row("ring"), many);
+  EXPECT_LE(secondsOf(row("hybrid"), many), secondsOf(row("ring"), many));
+  EXPECT_GE(chosen.total, other.total / 2);
+  // Every shard is its rank's, however they are divided.
+  EXPECT_EQ(row("tree").phases({.ranks = 24, .floats = 24, .shards = 24}).front().ranks, 24);
+}
+
 // ResNet-50 in f32: what a rank of 1,024 sends.
 TEST(Reductions, ATorusCarriesARingsBytes) {
   const ReductionShape shape{.ranks = 1024, .floats = 102228128 / 4};
@@ -272,6 +298,47 @@ TEST(Reductions, CollectivesAreCalledByTheGroupsThatTheirPhasesName) {
       EXPECT_EQ(bytes, row(name).sent(shape, r).bytes) << "rank " << r;
     }
   }
+}
+
+// Each rank's own numbers have the bits of the whole sum, for the bytes that are told.
+TEST(Reductions, LeaveEachRankWithItsOwnAlone) {
+  for (const char* name : {"direct", "tree"})
+    for (int p = 1; p <= 8; ++p) {
+      const ReductionShape shape{.ranks = p, .floats = 720, .shards = 24};
+      ThreadRanks world(p);
+      const auto whole = summed(world, row(name), shape);
+      // Uneven, and one rank may have nothing.
+      std::vector<OwnedParts::Part> parts{{0, 100, p - 1}, {100, 7, 0}, {107, 313, p / 2}, {420, 300, p - 1}};
+      const OwnedParts owned(parts, p);
+      std::mutex mutex;
+      world.run([&](Communicator& ranks) {
+        const std::unique_ptr<Reduction> reduction = row(name).make(ranks, shape);
+        dynamic_cast<Scattering&>(*reduction).scatter(owned);
+        for (int again = 0; again < 2; ++again) {
+          if (ranks.rank() == 0) world.forget();
+          ranks.allReduce({});
+          std::vector<float> sum(720, 0.0f);
+          for (int shard = 24 * ranks.rank() / p; shard < 24 * (ranks.rank() + 1) / p; ++shard) {
+            std::vector<float> values = shardOf(shard, 720);
+            const std::vector<std::span<float>> tensors{std::span(values)};
+            reduction->add(shard, tensors, sum);
+          }
+          reduction->finish(sum);
+          const std::lock_guard lock(mutex);
+          for (const OwnedParts::Part& part : parts)
+            for (std::size_t i = part.begin; part.owner == ranks.rank() && i < part.begin + part.count; ++i)
+              EXPECT_EQ(sum[i], whole[0][i]) << name << p << " rank " << part.owner << " number " << i;
+        }
+      });
+      const auto told = scatteredBytes(row(name), shape, owned);
+      EXPECT_EQ(told.has_value(), p > 1);
+      if (!told) continue;
+      std::int64_t most = 0;
+      for (const ThreadRanks::Sent& sent : world.sent()) most = std::max(most, sent.bytes);
+      EXPECT_LE(most, *told) << name << p;
+      EXPECT_LE(*told, (p - 1) * most) << name << p;
+    }
+  EXPECT_FALSE(scatteredBytes(row("ring"), {.ranks = 4, .floats = 8}, OwnedParts({{0, 8, 1}}, 4)));
 }
 
 TEST(Reductions, RefuseWhatCannotBeAndSayWhatCan) {
