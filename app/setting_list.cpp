@@ -30,7 +30,8 @@ const std::vector<SettingSection>& settingSections() {
     std::vector<SettingSection> all = {
         {"Length", {"epochs", "max_steps"}},
         {"Large batch",
-         {"batch", "batch_at", "batch_then", "accumulate", "rate_scaling", "base_batch", "batch_statistics"}},
+         {"batch", "batch_at", "batch_then", "accumulate", "rate_scaling", "base_batch", "batch_statistics",
+          "watch_gradients"}},
         {"First weights", {"start_from", "start_from_parameters"}},
         {"Regularisation", {"clip_norm", "evaluated_weights", "average_decay"}},
         {"Data and shuffle", {"shuffle", "weigh_classes", "oversample", "drop_last"}},

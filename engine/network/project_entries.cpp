@@ -89,6 +89,14 @@ Entry settings() {
        .defaultValue = 256,
        .hard = Range{1, 1e9},
        .unit = "samples"},
+      {.key = "watch_gradients",
+       .label = "Watch gradients",
+       .help =
+           "Measures while it trains how noisy the gradient is (the noise scale, from the parts of a step: it takes "
+           "several ranks or passes) and how large its numbers are. Every fourth step costs a norm, and on several "
+           "ranks what the exchange would have overlapped.",
+       .type = FieldType::boolean,
+       .defaultValue = false},
       {.key = "shuffle",
        .label = "Shuffle",
        .help = "Reads the training set in a new order each epoch, a function of the seed.",

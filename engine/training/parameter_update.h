@@ -81,6 +81,7 @@ class ParameterUpdate {
   void setStepWeights(const StepWeights& weights) { m_weights = weights; }
   // Of the update that was finished last, by parameter; 1 for rules without.
   const std::vector<double>& trustRatios() const { return m_ratios; }
+  const std::vector<bool>& scaled() const { return m_made.scaled; }  // by parameter: whether ratios reach it
   bool measures() const { return m_made.measures; }
   // Of the update that was finished last, by parameter: the sum of its gradient's squares, before clipping; NaN where
   // none was read since noSquares().

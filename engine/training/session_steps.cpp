@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/program/trace.h"
+#include "engine/training/gradient_figures.h"
 #include "engine/training/same_weights.h"
 #include "engine/training/training_session.h"
 
@@ -12,6 +13,9 @@ namespace loom {
 namespace {
 
 constexpr int kExchangesMeasured = 8;  // steps of an attempt behind which it is told what the exchange takes
+
+// What is told by layer comes every few seconds at first, and rarer the longer a run takes: its log stays small.
+constexpr double kSecondsBetweenLayers = 2, kShareBetweenLayers = 0.05;
 
 constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over several ranks
 
@@ -183,6 +187,31 @@ void TrainingSession::tellRecorded(const StepBegun& step) {
   tell("recorded", fields);
 }
 
+// Trust ratios by layer, and how large gradients are; those of the newest step stand in the store where no machine
+// works ahead.
+void TrainingSession::tellGradients(std::int64_t step) {
+  const UpdateRunner& runner = *m_updates.front();
+  const ParameterUpdate& update = runner.update();
+  const bool watches = m_settings.watchGradients && m_mostUnderWay == 0;
+  if (!first() || (!update.measures() && !watches)) return;
+  const Clock::time_point now = Clock::now();
+  if (m_lastGradients) {
+    const std::chrono::duration<double> since = now - *m_lastGradients, all = now - *m_firstGradients;
+    if (since.count() < std::max(kSecondsBetweenLayers, kShareBetweenLayers * all.count())) return;
+  }
+  if (!m_firstGradients) m_firstGradients = now;
+  m_lastGradients = now;
+  Json fields = {{"step", step}};
+  if (update.measures()) {
+    Json& ratios = fields["trust_ratios"] = Json::array();  // in the order of the network
+    for (std::size_t i = 0; i < update.parameters().size(); ++i)
+      if (update.scaled()[i])
+        ratios.push_back({{"name", update.parameters()[i]}, {"ratio", numberToJson(update.trustRatios()[i])}});
+  }
+  if (watches) fields["magnitudes"] = gradientMagnitudes(m_store, update.parameters(), runner.lossScale());
+  tell("gradients", fields);
+}
+
 // A step takes from when it was begun, or from when the one before was done, to its figures.
 void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) {
   const Clock::time_point now = Clock::now(), from = std::max(step.began, std::exchange(m_lastTold, now));
@@ -198,12 +227,16 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
                  {"gradient_norm", numberToJson(outcome.gradientNorm)},
                  {"ms", milliseconds(now - from)},
                  {"data_ms", milliseconds(std::chrono::duration<double>(step.waited))}};
+  if (outcome.exchange) fields["exchange_ms"] = milliseconds(std::chrono::duration<double>(*outcome.exchange));
+  if (outcome.noiseScale) fields["noise_scale"] = numberToJson(*outcome.noiseScale);
   if (outcome.lossScale > 0) fields["loss_scale"] = outcome.lossScale;
+  if (outcome.skipped) fields["skipped"] = 1;
   if (outcome.ratios) {
     fields["trust_ratio_least"] = numberToJson(outcome.ratios->least);
     fields["trust_ratio_median"] = numberToJson(outcome.ratios->median);
   }
   tell("step", fields);
+  if (outcome.made) tellGradients(step.step);
   if (m_parallel.ranks() > 1 && ++m_stepsTold == kExchangesMeasured) tellExchange(step.step);
   if (!step.layers) return;
   Json layers = *step.layers;

@@ -76,6 +76,7 @@ TrainSettings readSettings(const Json& settings) {
   read.shardOptimizer = values.boolean("shard_optimizer");
   read.recordLayers = values.integer("record_layers");
   read.method = methodCost(settings);
+  read.watchGradients = values.boolean("watch_gradients");
   if (values.text("evaluated_weights") == "average") read.averageDecay = values.real("average_decay");
   return read;
 }

@@ -46,6 +46,7 @@ struct TrainSettings {
   bool shardOptimizer = false;                   // ranks share the rule's slots
   std::int64_t recordLayers = 0;                 // steps from one record of the layers to the next; 0 = none
   MethodCost method;                             // of them
+  bool watchGradients = false;                   // noise scale and magnitudes are measured
   double rateScale = 1;                          // of the learning rate: the batch's over the base batch's
 
   std::int64_t batchAt(double epoch) const;  // of the step that begins there

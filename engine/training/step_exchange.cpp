@@ -1,6 +1,8 @@
 #include "engine/training/step_exchange.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -39,6 +41,7 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
     addPart({.wire = isOfStates ? Wire::f32 : m_wire,
              .label = isOfStates ? "running statistics" : labelOf(options.buckets[b])},
             options.buckets[b], store, options.delayedIn);
+    if (!isOfStates) m_gradientTensors = m_stored.size();
   }
   // What is added behind the last shard has nothing to overlap: one message does.
   if (rowOf(m_wire).exact && !m_parts.empty())
@@ -152,8 +155,12 @@ void StepExchange::deliver(std::size_t first, std::size_t last) {
     if (!m_copies[i].empty()) m_stored[i]->write(m_tensors[i]);
 }
 
-void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute) {
+void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute,
+                       Measures measures) {
   m_batch = batch;
+  m_norm.reset();
+  // What waits for the next step, and what devices sum by themselves, is no step's part that could be looked at.
+  m_measures = measures == Measures::shardNorm && m_turns.empty() && m_gradientTensors > 0;
   const Compute told = [&](std::size_t k, StepOptions options) {
     options.everywhere = m_parallel.alike(batch);
     compute(k, options);
@@ -161,6 +168,39 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, con
   if (!m_turns.empty() && !m_addsShards) return runDelayed(shards, told);
   m_addsShards ? runShards(shards, told) : runInStore(shards, told);
   takeTurns();
+  if (m_measures) shareNorm();
+}
+
+void StepExchange::measure(const Shard& shard) {
+  fetch(0, m_gradientTensors);
+  double squares = 0;
+  for (std::size_t i = 0; i < m_gradientTensors; ++i) squares += squaresOf(m_tensors[i]);
+  // A shard's gradient is weighted by its share of the step.
+  const double share = static_cast<double>(shard.count) / static_cast<double>(m_batch);
+  m_norm = GradientNorm{squares / (share * share), static_cast<double>(shard.count)};
+}
+
+void StepExchange::shareNorm() {
+  if (m_parallel.ranks() == 1) return;
+  const std::array<double, 2> mine = m_norm ? std::array{m_norm->squares, m_norm->samples} : std::array<double, 2>{};
+  std::vector<double> all(2 * static_cast<std::size_t>(m_parallel.ranks()));
+  m_parallel.communicator.allGather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  GradientNorm mean;
+  double ranks = 0;
+  for (std::size_t i = 0; i < all.size(); i += 2)
+    if (all[i + 1] > 0) mean.squares += all[i], mean.samples += all[i + 1], ++ranks;
+  m_norm.reset();
+  if (ranks > 0) m_norm = GradientNorm{mean.squares / ranks, mean.samples / ranks};
+}
+
+void StepExchange::wait() {
+  const auto begin = std::chrono::steady_clock::now();
+  m_gradients->wait();
+  m_waited += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+std::optional<double> StepExchange::waited() const {
+  return m_gradients && !m_parts.empty() ? std::optional(m_waited) : std::nullopt;
 }
 
 // What goes to its sum shard by shard is taken where it is computed, and waits when the sum is known.
@@ -194,12 +234,16 @@ void StepExchange::runDelayed(const std::vector<Shard>& shards, const Compute& c
 }
 
 void StepExchange::settle() {
-  if (std::exchange(m_underWay, false)) m_gradients->wait();
+  if (std::exchange(m_underWay, false)) wait();
 }
 
 void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& compute) {
-  for (std::size_t k = 0; k < shards.size(); ++k)
-    compute(k, {.accumulate = k > 0, .exchange = m_gradients && k + 1 == shards.size()});
+  // A rank's only shard leaves when it was measured.
+  const bool leaves = m_gradients && !(m_measures && shards.size() == 1);
+  for (std::size_t k = 0; k < shards.size(); ++k) {
+    compute(k, {.accumulate = k > 0, .exchange = leaves && k + 1 == shards.size()});
+    if (m_measures && k == 0) measure(shards.front());
+  }
   if (!m_gradients) return;
   if (shards.empty()) {
     if (m_gradients->sumsOnStreams())
@@ -211,7 +255,7 @@ void StepExchange::runInStore(const std::vector<Shard>& shards, const Compute& c
     deliver(0, m_tensors.size());
   }
   m_gradients->postAll();  // everything where there was nothing to compute
-  m_gradients->wait();
+  wait();
 }
 
 // Each logical rank's gradients go to the reduction by themselves.
@@ -219,6 +263,7 @@ void StepExchange::runShards(const std::vector<Shard>& shards, const Compute& co
   m_sum.assign(m_parts.back().begin + m_parts.back().floats, 0.0f);
   for (std::size_t k = 0; k < shards.size(); ++k) {
     compute(k, {.accumulate = !shards[k].opens});
+    if (m_measures && k == 0) measure(shards.front());
     if (!shards[k].closes) continue;
     fetch(0, m_tensors.size());
     for (const Part& part : m_parts)
@@ -231,7 +276,7 @@ void StepExchange::runShards(const std::vector<Shard>& shards, const Compute& co
   deliver(0, m_tensors.size());
   if (!m_gradients) return;
   m_gradients->postAll();
-  m_gradients->wait();
+  wait();
 }
 
 }  // namespace loom

@@ -14,6 +14,7 @@
 
 #include "engine/comm/gradient_exchange.h"
 #include "engine/program/backend.h"
+#include "engine/training/gradient_figures.h"
 #include "engine/training/parallel.h"
 
 namespace loom {
@@ -35,13 +36,24 @@ class StepExchange {
   // nothing is exchanged by the host.
   Json describe() const;
 
-  // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order.
+  // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order. Where it is to be measured,
+  // the gradient's length over the first shard of each rank is known behind it, by all ranks alike.
   using Compute = std::function<void(std::size_t k, StepOptions options)>;
-  void run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute);
+  enum class Measures { nothing, shardNorm };
+  void run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute,
+           Measures measures = Measures::nothing);
+  // Of the last step: a mean over ranks. None where there was nothing smaller than the step, or none was wanted.
+  const std::optional<GradientNorm>& shardNorm() const { return m_norm; }
+  // Seconds that the thread which computes has waited for the exchange so far; none where nothing goes through the
+  // host.
+  std::optional<double> waited() const;
   // What is under way is done: the slots hold sums. Also before the end, by all ranks. Throws what the exchange met.
   void settle();
 
  private:
+  void wait();
+  void measure(const Shard& shard);
+  void shareNorm();
   void runDelayed(const std::vector<Shard>& shards, const Compute& compute);
   void takeTurns();
   void addFromStore();
@@ -80,6 +92,10 @@ class StepExchange {
   std::vector<float> m_sum;  // of a rank's shards, beside the store
   std::unique_ptr<GradientExchange> m_gradients;
   std::int64_t m_batch = 0;
+  std::size_t m_gradientTensors = 0;  // of m_tensors; behind them stand averaged states
+  bool m_measures = false;            // in this step
+  std::optional<GradientNorm> m_norm;
+  double m_waited = 0;
 };
 
 }  // namespace loom

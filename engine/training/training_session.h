@@ -86,6 +86,7 @@ class TrainingSession {
   void tellStep(const StepBegun& step, const Measured& measured);
   void tellRecorded(const StepBegun& step);
   void tellExchange(std::int64_t step);
+  void tellGradients(std::int64_t step);
 
   // training: training_session.cpp
   bool first() const { return m_events != nullptr; }  // rank 0: it reads and writes the run's folder
@@ -124,7 +125,8 @@ class TrainingSession {
   std::unique_ptr<Communicator> m_alone;  // where no communicator was given
   Parallel m_parallel;
   LayerTimes m_layerTimes;
-  int m_stepsTold = 0;  // steps that were told in this attempt
+  int m_stepsTold = 0;                                                 // steps that were told in this attempt
+  std::optional<Clock::time_point> m_firstGradients, m_lastGradients;  // when these were told of
   CompileOptions m_compile;
   ProjectData m_data;
   ParameterStore m_store;

@@ -8,6 +8,8 @@
 
 namespace loom {
 
+static constexpr std::int64_t kStepsBetweenNorms = 4;  // where gradients are watched
+
 // Over all stages of the batch.
 static std::int64_t smallestBatchOf(const Feed& feed, const TrainSettings& settings) {
   std::int64_t smallest = feed.smallestBatch();
@@ -230,10 +232,21 @@ void UpdateRunner::begin(std::int64_t step, double learningRate, double epoch) {
 }
 
 void UpdateRunner::computeAll(Begun& begun) {
-  if (m_exchange)
-    m_exchange->run(begun.shards, begun.size, [&](std::size_t k, StepOptions options) { compute(begun, k, options); });
-  else
+  if (m_exchange) {
+    const double before = m_exchange->waited().value_or(0);
+    m_exchange->run(
+        begun.shards, begun.size, [&](std::size_t k, StepOptions options) { compute(begun, k, options); },
+        measures(begun) ? StepExchange::Measures::shardNorm : StepExchange::Measures::nothing);
+    begun.norm = m_exchange->shardNorm();
+    if (const auto waited = m_exchange->waited()) begun.exchange = begun.exchange.value_or(0) + *waited - before;
+  } else
     for (std::size_t k = 0; k < begun.shards.size(); ++k) compute(begun, k, {.accumulate = k > 0});
+}
+
+// Methods that compute twice or keep gradients back leave no step's part beside its whole.
+bool UpdateRunner::measures(const Begun& begun) const {
+  const MethodCost& method = m_parts.settings.method;
+  return m_parts.settings.watchGradients && method.computes == 1 && begun.step % kStepsBetweenNorms == 0;
 }
 
 // At weights that a method moved. Loss, metrics and running statistics stay those of the first time.
@@ -279,6 +292,7 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
     finite &= std::isfinite(part.loss);
   }
   outcome.measured = means.value();
+  outcome.exchange = begun.exchange;
   if (!finite) {
     outcome.gradientNorm = std::nan("");
     outcome.diverged = diagnose(begun, symptom, shard);
@@ -291,6 +305,9 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
   if (m_scale.active()) outcome.lossScale = m_scale.value();
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
   outcome.made = applied.notFinite.empty();
+  if (begun.norm && outcome.made)
+    m_noise.add(*begun.norm, {applied.gradientNorm * applied.gradientNorm, static_cast<double>(begun.size)});
+  if (begun.norm) outcome.noiseScale = m_noise.noiseScale();
   if (m_sharded && outcome.made) m_sharded->shareWeights();
   if (outcome.made)
     m_scale.grow();

@@ -6,12 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "engine/schedules/loss_scale.h"
 #include "engine/schedules/schedule.h"
 #include "engine/training/compiled_networks.h"
 #include "engine/training/feed.h"
 #include "engine/training/figures.h"
 #include "engine/training/gather.h"
-#include "engine/training/loss_scale.h"
 #include "engine/training/means.h"
 #include "engine/training/parameter_update.h"
 #include "engine/training/position.h"
@@ -46,8 +46,10 @@ class UpdateRunner {
   struct Outcome {
     Measured measured;
     double gradientNorm = 0;
-    double lossScale = 0;  // in f16: that of this step; 0 = none
-    bool made = false;     // the weights were changed
+    double lossScale = 0;              // in f16: that of this step; 0 = none
+    bool made = false;                 // the weights were changed
+    std::optional<double> noiseScale;  // samples; where gradients are watched and enough is known
+    std::optional<double> exchange;    // seconds that the step waited for other ranks' gradients
     bool skipped = false;  // its gradients overflowed: nothing was changed, the next step has half the scale
     std::optional<TrustRatios> ratios;  // of rules that measure
     std::string diverged;               // what is not finite and where; empty = all is well; the same on every rank
@@ -77,6 +79,7 @@ class UpdateRunner {
   const Network& network() const { return m_parts.network; }
   int index() const { return m_parts.index; }  // among the updates, from 0
   const ParameterUpdate& update() const { return *m_update; }
+  double lossScale() const { return m_scale.value(); }  // of the next step
   // What stands in the place of each of its weights where something is evaluated; none: they do.
   std::optional<EvaluatedFrom> evaluated() const;
   bool mayEvaluateOthers() const;  // at some moment
@@ -104,9 +107,12 @@ class UpdateRunner {
     std::size_t most = 0;                         // shards of the rank that has most
     std::int64_t epoch = 0, first = 0, size = 0;  // of its batch
     bool applies = true;                          // the rule runs on its gradients
+    std::optional<GradientNorm> norm;             // of its shards, where that was measured
+    std::optional<double> exchange;               // seconds of waiting for it
   };
   Executable& fill(const Shard& shard);
   void compute(Begun& begun, std::size_t shard, StepOptions options);
+  bool measures(const Begun& begun) const;
   void computeAll(Begun& begun);
   void computeAgain(Begun& begun);
   void makeMethods();
@@ -129,6 +135,7 @@ class UpdateRunner {
   std::vector<std::unique_ptr<UpdateMethod>> m_methods;  // as the settings name them
   bool m_again = false;                                  // gradients are computed once more
   LossScale m_scale;
+  NoiseWhileTraining m_noise;
   bool m_late = false;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;

@@ -1,4 +1,4 @@
-#include "engine/training/loss_scale.h"
+#include "engine/schedules/loss_scale.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,8 @@
 // Dynamic loss scaling (Micikevicius et al., "Mixed precision training", 2018; the numbers are those of PyTorch's
 // GradScaler): in f16 a gradient below 6e-8 is 0, so all of them are multiplied on their way back and divided where
 // they arrive. A step whose gradients overflow changes nothing and is repeated at half the scale with the next batch.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "engine/base/data_type.h"
@@ -10,7 +12,7 @@ namespace loom {
 
 class LossScale {
  public:
-  explicit LossScale(DataType precision) : m_active(precision == DataType::f16), m_value(m_active ? 0x1p16 : 1) {}
+  explicit LossScale(DataType precision) : m_active(precision == DataType::f16), m_value(m_active ? kFirst : 1) {}
 
   bool active() const { return m_active; }
   double value() const { return m_value; }
@@ -20,6 +22,11 @@ class LossScale {
     if (!m_active || !(value >= kLeast) || !(value <= kMost)) return;
     m_value = value;
     m_finite = finiteSteps;
+  }
+
+  // What it is behind so many steps of which none overflows.
+  static double planned(double steps) {
+    return std::min(kMost, kFirst * std::exp2(std::floor(steps / static_cast<double>(kStepsToGrow))));
   }
 
   // After a step whose gradients are all finite.
@@ -38,7 +45,7 @@ class LossScale {
 
  private:
   static constexpr std::int64_t kStepsToGrow = 2000;
-  static constexpr double kLeast = 1, kMost = 0x1p24;
+  static constexpr double kFirst = 0x1p16, kLeast = 1, kMost = 0x1p24;
   bool m_active;
   double m_value;
   std::int64_t m_finite = 0;
