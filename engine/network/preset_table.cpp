@@ -17,8 +17,25 @@ const std::string kZeroGamma =
     "γ of the last normalisation of each branch starts at 0: the field Zero γ of those nodes, in the drawing";
 const std::string kCorrection =
     "the buffer rescaled when the rate changes (momentum correction): LARS keeps the rate inside of the buffer";
+const std::string kSixteenBitLayers = "16 bits in layers (precision f16), which are for GPUs: the precision stays";
 const std::string kSixteenBits =
     "gradients in 16 bits on the wire: rings, groups and tori of this engine add in 32 bits";
+
+// What most recipes leave out of decay and of the trust ratio.
+const Json kWithout = Json::array({"bias", "normalisation"});
+
+// A row without its values.
+Preset recipe(std::string id, std::string label, std::string result, std::string source, std::int64_t batch,
+              std::int64_t ranks, std::vector<std::string> missing) {
+  return {.id = std::move(id),
+          .label = std::move(label),
+          .result = std::move(result),
+          .source = std::move(source),
+          .batch = batch,
+          .ranks = ranks,
+          .values = {},
+          .missing = std::move(missing)};
+}
 
 void add(std::vector<PresetValue>& to, const std::string& source, std::vector<std::pair<std::string, Json>> values) {
   for (auto& [path, value] : values) to.push_back({path, std::move(value), source});
@@ -33,14 +50,8 @@ double rateBefore(double peak, double warmup, double epochs) {
 }
 
 Preset goyal() {
-  Preset preset{.id = "goyal-8k",
-                .label = "Goyal 8K",
-                .result = "ResNet-50 on ImageNet: 76.3 % in 1 hour on 256 P100",
-                .source = kGoyal,
-                .batch = 8192,
-                .ranks = 256,
-                .values = {},
-                .missing = {kZeroGamma}};
+  Preset preset = recipe("goyal-8k", "Goyal 8K", "ResNet-50 on ImageNet: 76.3 % in 1 hour on 256 P100", kGoyal, 8192,
+                         256, {kZeroGamma});
   add(preset.values, kGoyal,
       {{"epochs", 90},
        {"optimizer.name", "Nesterov"},
@@ -54,20 +65,14 @@ Preset goyal() {
        {"schedule.at", Json::array({30, 60, 80})},
        {"warmup.epochs", 5},
        {"warmup.from_unscaled", true},
-       {"decay_exclude", Json::array({"bias", "normalisation"})},
+       {"decay_exclude", kWithout},
        {"batch_statistics", "per_shard"}});
   return preset;
 }
 
 Preset akiba() {
-  Preset preset{.id = "akiba-32k",
-                .label = "Akiba 32K",
-                .result = "ResNet-50 on ImageNet: 74.9 % in 15 minutes on 1,024 P100",
-                .source = kAkiba,
-                .batch = 32768,
-                .ranks = 1024,
-                .values = {},
-                .missing = {"16 bits in layers (precision f16), which are for GPUs: the precision stays"}};
+  Preset preset = recipe("akiba-32k", "Akiba 32K", "ResNet-50 on ImageNet: 74.9 % in 15 minutes on 1,024 P100", kAkiba,
+                         32768, 1024, {kSixteenBitLayers});
   add(preset.values, kAkiba,
       {{"epochs", 90},
        {"optimizer.name", "RMSpropWarmup"},
@@ -91,21 +96,13 @@ Preset akiba() {
 }
 
 Preset jizhi(const std::string& id, const std::string& label, const std::string& result, std::int64_t ranks) {
-  Preset preset{
-      .id = id,
-      .label = label,
-      .result = result,
-      .source = kJizhi,
-      .batch = 65536,
-      .ranks = ranks,
-      .values = {},
-      .missing = {kSixteenBits, "16 bits in layers (precision f16), which are for GPUs: the precision stays"}};
+  Preset preset = recipe(id, label, result, kJizhi, 65536, ranks, {kSixteenBits, kSixteenBitLayers});
   add(preset.values, kJizhi,
       {{"optimizer.name", "LARS"},
        {"optimizer.variant", "jizhi"},
        {"optimizer.momentum", 0.9},
-       {"optimizer.unscaled", Json::array({"bias", "normalisation"})},
-       {"decay_exclude", Json::array({"bias", "normalisation"})},
+       {"optimizer.unscaled", kWithout},
+       {"decay_exclude", kWithout},
        {"schedule.name", "Polynomial"},
        {"schedule.power", 2},
        {"rate_scaling", "none"},
@@ -130,14 +127,9 @@ Preset jizhiAlexNet() {
 }
 
 Preset sony() {
-  Preset preset{.id = "sony-224s",
-                .label = "Sony 34K to 68K, 224 s",
-                .result = "ResNet-50 on ImageNet: 75.03 % in 224 seconds on 2,176 V100",
-                .source = kSony,
-                .batch = 34816,
-                .ranks = 2176,
-                .values = {},
-                .missing = {kSixteenBits}};
+  Preset preset =
+      recipe("sony-224s", "Sony 34K to 68K, 224 s", "ResNet-50 on ImageNet: 75.03 % in 224 seconds on 2,176 V100",
+             kSony, 34816, 2176, {kSixteenBits});
   add(preset.values, kSony,
       {{"epochs", 90},
        {"optimizer.name", "LARS"},
@@ -157,14 +149,7 @@ Preset sony() {
 
 Preset still(const std::string& id, const std::string& label, const std::string& result, std::int64_t batch,
              int epochs) {
-  Preset preset{.id = id,
-                .label = label,
-                .result = result,
-                .source = kStill,
-                .batch = batch,
-                .ranks = batch / 32,
-                .values = {},
-                .missing = {kZeroGamma, kSixteenBits}};
+  Preset preset = recipe(id, label, result, kStill, batch, batch / 32, {kZeroGamma, kSixteenBits});
   const double rate = rateBefore(26.1, 25, epochs);
   add(preset.values, kStill,
       {{"epochs", epochs},
@@ -193,14 +178,7 @@ struct MlperfFigures {
 
 Preset mlperf(const std::string& id, const std::string& label, const std::string& result, std::int64_t batch,
               std::int64_t ranks, const MlperfFigures& figures) {
-  Preset preset{.id = id,
-                .label = label,
-                .result = result,
-                .source = kMlperf,
-                .batch = batch,
-                .ranks = ranks,
-                .values = {},
-                .missing = {kCorrection}};
+  Preset preset = recipe(id, label, result, kMlperf, batch, ranks, {kCorrection});
   const double rate = rateBefore(figures.rate, figures.warmup, figures.epochs);
   add(preset.values, kMlperf,
       {{"epochs", figures.epochs},
@@ -215,7 +193,7 @@ Preset mlperf(const std::string& id, const std::string& label, const std::string
        {"schedule.end", 1e-4 / rate},
        {"loss.smoothing", 0.1},
        {"rate_scaling", "none"},
-       {"decay_exclude", Json::array({"bias", "normalisation"})}});
+       {"decay_exclude", kWithout}});
   add(preset.values,
       kMlperf +
           fmt::format(": {:g} behind the warm-up; here the polynomial falls from the first step on", figures.rate),
@@ -238,15 +216,10 @@ Preset mlperfRecord() {
 }
 
 Preset airbench() {
-  Preset preset{.id = "airbench94",
-                .label = "airbench CIFAR-10",
-                .result = "CIFAR-10: 94.01 % in 3.8 seconds on one A100",
-                .source = kAirbench,
-                .batch = 1024,
-                .ranks = 1,
-                .values = {},
-                .missing = {"a rate 64 times as high for biases, whitening weights, alternating flips, averaged views: "
-                            "see the sample cifar10-speed"}};
+  Preset preset =
+      recipe("airbench94", "airbench CIFAR-10", "CIFAR-10: 94.01 % in 3.8 seconds on one A100", kAirbench, 1024, 1,
+             {"a rate 64 times as high for biases, whitening weights, alternating flips, averaged views: "
+              "see the sample cifar10-speed"});
   add(preset.values, kAirbench,
       {{"epochs", 9.9},
        {"optimizer.name", "Nesterov"},
