@@ -88,7 +88,10 @@ std::vector<std::string> launchWords(const JobFolder& job, const Json& launch, c
   add(words, wordsOf(launch, "prefix"));
   add(words, librariesWords(launch.value("libraries", std::string())));
   if (launch.value("probe", false)) {
-    add(words, {program, "agent", "--probe"});
+    if (const double seconds = launch.value("sweep", 0.0); seconds > 0)
+      add(words, {program, "bench", "allreduce", "--json", "--seconds", fmt::format("{}", seconds)});
+    else
+      add(words, {program, "agent", "--probe"});
     return words;
   }
   add(words, {program, "train", job.projectFile().string(), "--run", job.path().string()});

@@ -100,7 +100,8 @@ void addBench(CLI::App& app, Session& session) {
       ->check(CLI::Range(std::int64_t{4}, std::int64_t{1} << 32));
   verb->add_option("--reductions", sums->reductions, "Of allreduce: which ways; by default all that can be");
   verb->add_option("--wire", sums->wire, "Of allreduce: f32, bf16 or f16");
-  verb->add_flag("--csv", sums->csv, "Of allreduce: one line a measurement instead of a table");
+  auto* csv = verb->add_flag("--csv", sums->csv, "Of allreduce: one line a measurement instead of a table");
+  verb->add_flag("--json", sums->json, "Of allreduce: the links, then one line of JSON a measurement")->excludes(csv);
   verb->callback([&session, given, planned, sums] {
     session.chosen = [given, planned, sums] {
       Job job;

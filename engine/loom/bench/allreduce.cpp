@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/comm/reductions/host_reduction.h"
 #include "engine/comm/reductions/links.h"
 
@@ -102,6 +103,30 @@ void printCsv(const std::vector<Figure>& figures, int ranks) {
   }
 }
 
+// Flushed line by line, so that whoever waits sees how far it is.
+void printJson(const Json& line) {
+  fmt::print("{}\n", line.dump());
+  std::fflush(stdout);
+}
+
+void printJsonHead(const Sweep& sweep, const AllReduceArguments& arguments, const Communicator& communicator) {
+  const auto link = [](const Link& each) { return Json{{"delay", each.delay}, {"bandwidth", each.bandwidth}}; };
+  const MeasuredLinks& measured = sweep.links();
+  Json head = {{"ranks", communicator.size()}, {"communicator", communicator.name()},
+               {"wire", arguments.wire},       {"per_host", measured.perHost},
+               {"sizes", sweep.bytes()},       {"reductions", Json::array()}};
+  if (measured.perHost != 1) head["within"] = link(measured.links.within);
+  if (measured.perHost != 0) head["between"] = link(measured.links.between);
+  for (const ReductionDefinition* row : sweep.rows())
+    head["reductions"].push_back({{"name", row->entry.id}, {"label", row->entry.label}});
+  printJson(head);
+}
+
+Json toJson(const Figure& figure) {
+  return {{"reduction", figure.reduction}, {"bytes", figure.bytes},           {"seconds", figure.seconds},
+          {"predicted", figure.predicted}, {"sent_bytes", figure.cost.bytes}, {"total_bytes", figure.cost.total}};
+}
+
 // Times in microseconds; the least is marked.
 void printLine(const std::vector<Figure>& figures) {
   const auto least = std::min_element(figures.begin(), figures.end(),
@@ -113,6 +138,7 @@ void printLine(const std::vector<Figure>& figures) {
 }
 
 void printHead(const Sweep& sweep, const AllReduceArguments& arguments, const Communicator& communicator) {
+  if (arguments.json) return printJsonHead(sweep, arguments, communicator);
   if (arguments.csv) {
     fmt::print("reduction,ranks,bytes,seconds,predicted_seconds,steps,sent_bytes,total_bytes,algbw,busbw\n");
     return;
@@ -140,8 +166,11 @@ int benchAllReduce(const AllReduceArguments& arguments, Communicator& communicat
   if (first) printHead(sweep, arguments, communicator);
   for (const std::int64_t bytes : sweep.bytes()) {
     std::vector<Figure> figures;
-    for (const ReductionDefinition* row : sweep.rows()) figures.push_back(sweep.measure(*row, bytes));
-    if (first) arguments.csv ? printCsv(figures, communicator.size()) : printLine(figures);
+    for (const ReductionDefinition* row : sweep.rows()) {
+      figures.push_back(sweep.measure(*row, bytes));
+      if (first && arguments.json) printJson(toJson(figures.back()));
+    }
+    if (first && !arguments.json) arguments.csv ? printCsv(figures, communicator.size()) : printLine(figures);
     std::fflush(stdout);
   }
   return 0;

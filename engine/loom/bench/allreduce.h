@@ -14,6 +14,7 @@ struct AllReduceArguments {
   std::string wire = "f32";
   double seconds = 5;  // of measuring, for each size over all reductions
   bool csv = false;
+  bool json = false;  // a line that names ranks, sizes and links, then one a measurement
 };
 
 // By all ranks together; rank 0 prints. Answers the exit code. Throws Error(badArgument) for one rank, and for names

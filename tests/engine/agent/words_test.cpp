@@ -84,6 +84,12 @@ TEST(LaunchWords, TheRanksOfACheckNeedNoWatcher) {
   EXPECT_THAT(words, testing::EndsWith(" /e/loom agent --probe "));
 }
 
+TEST(LaunchWords, TheRanksOfAMeasurementAddUp) {
+  const auto words = joined(wordsFor({{"ranks", 2}, {"probe", true}, {"sweep", 0.5}}));
+  EXPECT_THAT(words, testing::StartsWith("mpirun "));
+  EXPECT_THAT(words, testing::EndsWith(" /e/loom bench allreduce --json --seconds 0.5 "));
+}
+
 TEST(LaunchWords, OnlyModuleLinesMeetAShell) {
   const auto words = wordsFor({{"ranks", 1},
                                {"modules", {"module load openmpi"}},
