@@ -1,40 +1,15 @@
 #include "launcher/preview/run_line.h"
 
-#include <QThreadPool>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "launcher/local_process.h"
+#include "launcher/preview/own_agent.h"
 #include "launcher/remote/agent_client.h"
-#include "launcher/ssh/local_transport.h"
 
 namespace loom {
 namespace {
 
 constexpr int kIdleMs = 10 * 60 * 1000, kLetGoMs = 3000;
-constexpr qsizetype kLongestRefusal = 4000;
-
-std::unique_ptr<ByteChannel> startEngine(const QString& given) {
-  const QString program = given.isEmpty() ? findLoom() : given;
-  if (program.isEmpty())
-    throwError(ErrorCode::missingFile,
-               "there is no program `loom` beside this one or in PATH: set GRADLOOM_PROGRAM to it");
-  return startProgram({program.toLocal8Bit(), "agent"});
-}
-
-QString sentenceIn(const Json& header) {
-  const auto found = header.find("message");
-  const QString said = found != header.end() && found->is_string()
-                           ? QString::fromStdString(found->get<std::string>()).left(kLongestRefusal)
-                           : QString();
-  return said.isEmpty() ? QStringLiteral("the engine refused, and told no reason") : said;
-}
-
-bool isGood(const Json& header) {
-  const auto ok = header.find("ok");
-  return ok != header.end() && ok->is_boolean() && ok->get<bool>();
-}
 
 Json wordsOf(const QStringList& words) {
   Json all = Json::array();
@@ -45,7 +20,7 @@ Json wordsOf(const QStringList& words) {
 }  // namespace
 
 RunLine::RunLine(const QString& program, QObject* parent)
-    : RunLine([program] { return startEngine(program); }, parent) {}
+    : RunLine([program] { return startOwnAgent(program); }, parent) {}
 
 RunLine::RunLine(Start begin, QObject* parent) : RunAnswers(parent), m_start(std::move(begin)) {
   m_idle.setSingleShot(true);
@@ -65,17 +40,10 @@ RunLine::~RunLine() {
   retire();
 }
 
-// Its program may be in the middle of something: whoever waits for it is not the window.
 void RunLine::retire() {
   m_sent.clear();
   m_patience.stop();
-  if (!m_client) return;
-  m_client->lost = nullptr;
-  m_client->told = nullptr;
-  std::shared_ptr<ByteChannel> channel = m_client->takeChannel();
-  m_client.release()->deleteLater();
-  // Moved, so that the window does not keep the last hold of it.
-  QThreadPool::globalInstance()->start([channel = std::move(channel)]() mutable { channel.reset(); });
+  letGo(m_client);
 }
 
 bool RunLine::start() {
@@ -120,7 +88,8 @@ void RunLine::send(int question) {
   m_client->ask({{"verb", "ask"}, {"question", question}, {"words", wordsOf(m_waiting.value(question))}},
                 [this, question](const Json& header, const QByteArray&) {
                   const bool good = isGood(header);
-                  take(question, good, good ? QString() : sentenceIn(header));
+                  take(question, good,
+                       good ? QString() : refusalIn(header, QStringLiteral("the engine refused, and told no reason")));
                 });
 }
 

@@ -1,36 +1,18 @@
 #include "launcher/preview/tensor_line.h"
 
-#include <QThreadPool>
 #include <cmath>
 
 #include "engine/agent/frame.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
-#include "launcher/local_process.h"
+#include "launcher/preview/own_agent.h"
 #include "launcher/remote/agent_client.h"
-#include "launcher/ssh/local_transport.h"
 
 namespace loom {
 namespace {
 
 constexpr int kPatienceMs = 60000;
 constexpr qsizetype kLongestSentence = 2000;
-
-std::unique_ptr<ByteChannel> startAgent(const QString& given) {
-  const QString program = given.isEmpty() ? findLoom() : given;
-  if (program.isEmpty())
-    throwError(ErrorCode::missingFile,
-               "there is no program `loom` beside this one or in PATH: set GRADLOOM_PROGRAM to it");
-  return startProgram({program.toLocal8Bit(), "agent"});
-}
-
-QString sentenceOf(const Json& header) {
-  const auto found = header.find("message");
-  const QString said = found != header.end() && found->is_string()
-                           ? QString::fromStdString(found->get<std::string>()).left(kLongestSentence)
-                           : QString();
-  return said.isEmpty() ? QStringLiteral("the values cannot be computed, and no reason was told") : said;
-}
 
 qint64 countOf(const Json& json, const char* key) {
   const auto found = json.find(key);
@@ -70,31 +52,20 @@ SeenTensor readSeen(const Json& header, const QByteArray& pixels) {
 }  // namespace
 
 TensorLine::TensorLine(const QString& program, QObject* parent)
-    : TensorLine([program] { return startAgent(program); }, parent) {}
+    : TensorLine([program] { return startOwnAgent(program); }, parent) {}
 
 TensorLine::TensorLine(Start start, QObject* parent) : QObject(parent), m_start(std::move(start)) {
   m_patience.setSingleShot(true);
   m_patience.setInterval(kPatienceMs);
   connect(&m_patience, &QTimer::timeout, this, [this] {
-    retire();
+    letGo(m_client);
     fail(tr("No values have come for %1 s. The program that computes them was ended; the next look starts it again")
              .arg(m_patience.interval() / 1000));
   });
 }
 
 TensorLine::~TensorLine() {
-  retire();
-}
-
-// Its program may be in the middle of something: whoever waits for it is not the window.
-void TensorLine::retire() {
-  if (!m_client) return;
-  m_client->lost = nullptr;
-  m_client->told = nullptr;
-  std::shared_ptr<ByteChannel> channel = m_client->takeChannel();
-  m_client.release()->deleteLater();
-  // Moved, so that the window does not keep the last hold of it.
-  QThreadPool::globalInstance()->start([channel = std::move(channel)]() mutable { channel.reset(); });
+  letGo(m_client);
 }
 
 void TensorLine::setProject(const QByteArray& text, const QString& folder) {
@@ -154,13 +125,12 @@ void TensorLine::forget(const QString& place) {
 }
 
 void TensorLine::take(const QString& place, int number, const Json& header, const QByteArray& bytes) {
-  const auto ok = header.find("ok");
-  const bool good = ok != header.end() && ok->is_boolean() && ok->get<bool>();
   if (m_asked.value(place) != number) return;  // nobody wants it any more
   forget(place);
-  if (!good) {
+  if (!isGood(header)) {
     m_sent = 0;  // it may be the project that could not be read: the next question brings it again
-    return Q_EMIT refused(place, sentenceOf(header));
+    return Q_EMIT refused(place,
+                          refusalIn(header, QStringLiteral("the values cannot be computed, and no reason was told")));
   }
   try {
     const SeenTensor seen = readSeen(header, bytes);

@@ -67,7 +67,6 @@ class TensorLine : public QObject {
   void take(const QString& place, int number, const Json& header, const QByteArray& bytes);
   void told(const Json& header);
   void fail(const QString& sentence);  // of all that waits
-  void retire();
 
   Start m_start;
   std::unique_ptr<AgentClient> m_client;
