@@ -4,6 +4,7 @@
 #include <QFileInfo>
 
 #include "engine/base/error.h"
+#include "launcher/candidate_plan.h"
 #include "launcher/launcher.h"
 
 namespace loom {
@@ -96,7 +97,11 @@ SearchRunner::~SearchRunner() = default;
 void SearchRunner::begin(Study study, const Job& job, int atOnce) {
   m_driver.reset();
   m_bench = std::make_unique<Bench>(*this, job);
-  m_driver = std::make_unique<SearchDriver>(std::move(study), *m_bench, atOnce);
+  const Json project = parseJson(job.snapshot.toStdString(), "the project");
+  const SearchPlan& plan = study.plan;
+  const auto screen = std::make_shared<const CandidateScreen>(
+      project, plan, wantsPlanner(project, plan) ? askedPlanner(plan.planFor) : CandidateScreen::Planner());
+  m_driver = std::make_unique<SearchDriver>(std::move(study), *m_bench, atOnce, screen);
   try {
     m_driver->step();
   } catch (const Error&) {
@@ -117,7 +122,10 @@ void SearchRunner::step() {
   bool changes = false;
   m_driver->changed = [&changes](const TrialRun&) { changes = true; };
   try {
-    if (!m_driver->step()) m_look.stop();
+    if (!m_driver->step()) {
+      m_look.stop();
+      fault = QString::fromStdString(m_driver->ending());
+    }
   } catch (const Error& error) {
     fault = QString::fromStdString(error.what());
     m_look.stop();

@@ -23,7 +23,7 @@ class SearchRunner : public QObject {
 
   // What each trial trains: project, its text, data folder, host, ranks, priority. Id, name, settings are the trial's.
   // `study` is a new one with its plan, or one that goes on; `atOnce` trials are in the host's queue or train at one
-  // time. Throws Error where the first trial cannot begin.
+  // time. Throws Error where the first trial cannot begin; that no candidate fits may be told by ended() later.
   void begin(Study study, const Job& job, int atOnce);
   void stop();  // no further trial; those that train write a checkpoint and end
   bool active() const { return m_driver != nullptr; }
@@ -32,7 +32,7 @@ class SearchRunner : public QObject {
 
  Q_SIGNALS:
   void changed();                      // a trial began, went on or ended
-  void ended(const QString& fault);    // empty = by itself, or stopped
+  void ended(const QString& fault);    // empty = with all trials, or stopped
   void trialBegan(const QString& id);  // of its run
 
  private:

@@ -2,17 +2,22 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QJsonArray>
 #include <QLabel>
+#include <QLineEdit>
+#include <QPointer>
 #include <QProgressBar>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <algorithm>
 
 #include "app/attempt.h"
+#include "app/pages/search/front_picture.h"
 #include "app/pages/search/space_form.h"
+#include "app/pages/search/structure_chooser.h"
 #include "app/pages/search/trial_model.h"
 #include "app/workspace.h"
 #include "engine/base/files.h"
@@ -31,7 +36,10 @@ constexpr char kEnding[] = ".search.json";
 
 // As a person in the window reads it: without the words of the command line.
 QString forTheWindow(QString sentence) {
-  return sentence.remove("--over ").section("; a range is KEY=", 0, 0);
+  return sentence.remove("--over ")
+      .remove("--limit ")
+      .section("; a range is KEY=", 0, 0)
+      .section("; a limit is written as", 0, 0);
 }
 
 }  // namespace
@@ -53,6 +61,25 @@ SearchPage::SearchPage(AppContext& context, QWidget* parent)
   connect(m_stop, &Button::clicked, this, &SearchPage::stop);
   connect(m_train, &Button::clicked, this, &SearchPage::trainBest);
   connect(m_space, &SpaceForm::edited, this, [this] { tell({}), refreshButtons(); });
+  connect(m_space, &SpaceForm::removed, this, [this](const QString& text, int place) {
+    Page::context().notify({tr("%1 was left out.").arg(text.section('=', 0, 0)), tr("Undo"),
+                      [form = QPointer<SpaceForm>(m_space), text, place] {
+                        if (form) form->addRow(text, place);
+                      }});
+  });
+  connect(m_structure, &StructureChooser::chosen, this, [this](const QString& text) { m_space->addRow(text); });
+  connect(m_structure, &StructureChooser::closed, m_addStructure, [this] { m_addStructure->setChecked(false); });
+  for (const auto& [kind, field] : m_limits) connect(field, &QLineEdit::textChanged, this, [this] { tell({}); });
+  connect(m_against, &QComboBox::currentIndexChanged, this, &SearchPage::refreshFront);
+  connect(m_front, &FrontPicture::trialHovered, this, [this](int number) {
+    for (int row = 0; row < m_sorted->rowCount(); ++row)
+      if (m_sorted->index(row, 0).data().toInt() == number) return m_table->setHoveredRow(row);
+    m_table->setHoveredRow(-1);
+  });
+  connect(m_front, &FrontPicture::trialClicked, this, [this](int number) {
+    for (const ShownTrial& each : m_model->search().trials)
+      if (each.number == number) openFolder(QString::fromStdString(each.run));
+  });
   for (ChoiceField* each : {m_strategy, m_stopWeak})
     connect(each, &QComboBox::currentIndexChanged, this, &SearchPage::refreshForm);
   connect(m_searches, &QComboBox::activated, this, [this] { showSearch(m_searches->currentText()); });
@@ -82,6 +109,7 @@ void SearchPage::makeActions() {
       "trials.stop", tr("Stop the search"), {}, [this] { stop(); }, "stop");
   addCommand(
       "trials.go-on", tr("Go on with the search"), {}, [this] { goOn(); }, "resume");
+  addCommand("trials.export-front", tr("Export the front of the search"), {}, [this] { exportFront(); });
   addCommand("trials.open", tr("Open the run of this trial"), "Return",
              [this] { openTrial(m_table->currentIndex().row()); });
 }
@@ -96,7 +124,7 @@ QWidget* SearchPage::keyboardHome() {
 }
 
 QList<QWidget*> SearchPage::areas() const {
-  return {m_scroll, m_table};
+  return {m_scroll, m_front, m_table};
 }
 
 QString SearchPage::runsFolder() const {
@@ -105,7 +133,9 @@ QString SearchPage::runsFolder() const {
 
 void SearchPage::refreshForm() {
   try {
-    m_space->setProject(parseJson(context().document->text(), "the project"));
+    const Json project = parseJson(context().document->text(), "the project");
+    m_space->setProject(project);
+    m_structure->setProject(project, m_space->known());
   } catch (const Error&) {
     // A project that cannot be written cannot be searched either; its problems say why.
   }
@@ -153,6 +183,8 @@ void SearchPage::start() {
     plan.strategy = m_strategy->currentData().toString().toStdString();
     plan.stopWeak = m_stopWeak->currentData().toString().toStdString();
     plan.trials = static_cast<int>(*m_trials->value());
+    plan.limits = limits();
+    plan.planFor = m_planFor->currentData().toString().toStdString();
     plan = checkedPlan(parseJson(context().document->text(), "the project"), std::move(plan));
     beginStudy({.plan = std::move(plan), .runs = runs, .trials = {}});
   })));
@@ -205,8 +237,46 @@ void SearchPage::stop() {
   m_runner.stop();
 }
 
+std::vector<CostLimit> SearchPage::limits() const {
+  std::vector<CostLimit> all;
+  for (const auto& [kind, field] : m_limits)
+    if (const QString text = field->text().trimmed(); !text.isEmpty())
+      all.push_back(parseLimit(std::string(kind->key) + '=' + text.toStdString()));
+  return all;
+}
+
+const TrialCostKind& SearchPage::against() const {
+  return costKindNamed(m_against->currentData().toString().toStdString());
+}
+
+void SearchPage::refreshFront() {
+  const ShownSearch& shown = m_model->search();
+  m_frontPart->setVisible(shown.hasCosts);
+  if (shown.hasCosts) m_front->setContent(shown, against());
+}
+
+void SearchPage::exportFront() {
+  if (!m_model->search().hasCosts) return tell(tr("There is no front: the trials do not differ in what they cost."));
+  auto* dialog = new QFileDialog(window(), tr("Export the front"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix("csv");
+  dialog->selectFile(m_shown + "-front.csv");
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+    const ShownSearch& shown = m_model->search();
+    const QString fault =
+        attempt([&] { writeFileAtomically(file.toStdString(), frontCsv(shown.plan, shown.rows(), against())); });
+    if (!fault.isEmpty()) return tell(fault);
+    context().notify({tr("%1 was written.").arg(QFileInfo(file).fileName()), {}, {}});
+  });
+  dialog->open();
+}
+
 void SearchPage::openTrial(int row) {
-  const QString folder = m_sorted->index(row, 0).data(TrialModel::folderRole).toString();
+  openFolder(m_sorted->index(row, 0).data(TrialModel::folderRole).toString());
+}
+
+void SearchPage::openFolder(const QString& folder) {
   context().workspace->forEachRun([&](const RunRecord& run) {
     if (QFileInfo(run.folder).fileName() == folder)
       QMetaObject::invokeMethod(
@@ -229,7 +299,7 @@ void SearchPage::trainBest() {
   const std::filesystem::path runs = runsFolder().toStdString();
   for (const ShownTrial& each : shown.trials) {
     if (each.number != shown.best) continue;
-    const std::optional<TrialFile> file = readTrialFile(runs / each.folder.toStdString());
+    const std::optional<TrialFile> file = readTrialFile(runs / each.run);
     if (!file) return tell(tr("The run of the best trial is gone from the project's folder."));
     QStringList overrides;
     for (const std::string& setting : settingsOf(file->plan.space, file->point))
@@ -247,6 +317,8 @@ void SearchPage::readSearches() {
   for (const QFileInfo& each :
        QDir(runsFolder()).entryInfoList({QStringLiteral("*") + kEnding}, QDir::Files, QDir::Time))
     names << each.fileName().chopped(static_cast<qsizetype>(sizeof kEnding) - 1);
+  // One that draws its first trial still has no file.
+  if (m_runner.active() && !names.contains(m_shown)) names.prepend(m_shown);
   m_searches->clear();
   m_searches->addItems(names);
   m_searches->setVisible(!names.isEmpty());
@@ -287,26 +359,34 @@ void SearchPage::refreshTrials() {
     if (each.number == shown.best)
       words += tr("; best %1 %2, trial %3")
                    .arg(QString::fromStdString(shown.plan.metric))
-                   .arg(QString::fromStdString(resultText(shown.plan, *each.result)))
+                   .arg(QString::fromStdString(resultText(shown.plan, each.result)))
                    .arg(each.number);
   if (any)
     words += tr("; %1 % of the steps of %2 trained")
                  .arg(qRound(spent / static_cast<double>(shown.trials.size()) * 100))
                  .arg(counted(static_cast<qint64>(shown.trials.size()), tr("trials")));
+  if (shown.refused > 0) words += tr("; %1 refused before training").arg(counted(shown.refused, tr("candidates")));
+  if (!any && m_runner.active()) words = tr("Draws the first candidate …");
   m_progress->setRange(0, std::max(shown.plan.trials, 1));
   m_progress->setValue(ended);
   m_progress->setVisible(any);
   m_words->setText(words);
   m_words->setToolTip(words);
+  refreshFront();
   refreshButtons();
 }
 
 QJsonObject SearchPage::saveLayout() const {
+  QJsonObject limits;
+  for (const auto& [kind, field] : m_limits) limits[kind->key] = field->text();
   return {{"over", QJsonArray::fromStringList(m_space->texts())},
           {"strategy", m_strategy->currentData().toString()},
           {"stop_weak", m_stopWeak->currentData().toString()},
           {"trials", m_trials->value().value_or(30)},
           {"at_once", m_atOnce->value().value_or(1)},
+          {"limits", limits},
+          {"plan_for", m_planFor->currentData().toString()},
+          {"against", m_against->currentData().toString()},
           {"shown", m_shown}};
 }
 
@@ -315,7 +395,9 @@ void SearchPage::restoreLayout(const QJsonObject& layout) {
   QStringList over;
   for (const QJsonValue each : layout["over"].toArray()) over << each.toString();
   m_space->setSpace(over);
-  for (const auto& [field, key] : {std::pair{m_strategy, "strategy"}, std::pair{m_stopWeak, "stop_weak"}})
+  for (const auto& [kind, field] : m_limits) field->setText(layout["limits"].toObject()[kind->key].toString());
+  for (const auto& [field, key] : {std::pair{m_strategy, "strategy"}, std::pair{m_stopWeak, "stop_weak"},
+                                   std::pair{m_planFor, "plan_for"}, std::pair{m_against, "against"}})
     if (const int place = field->findData(layout[key].toString()); place >= 0) field->setCurrentIndex(place);
   m_trials->setValue(layout["trials"].toDouble(30));
   m_atOnce->setValue(layout["at_once"].toDouble(1));

@@ -1,13 +1,16 @@
 #pragma once
-// Which settings are best? A search over settings and arguments of layers: what is searched and how at the left, its
-// trials at the right. Each trial is a run like any other; the search goes on as long as its project is open.
+// Which settings, which drawing is best? A search over settings, widths, depths and layers: what is searched, within
+// which limits and how at the left; at the right its trials, and what their results cost. Each trial is a run like any
+// other; the search goes on as long as its project is open.
 #include <QTimer>
 
 #include "app/page.h"
+#include "engine/search/front.h"
 #include "launcher/search_runner.h"
 #include "widgets/document/newest_task.h"
 
 class QLabel;
+class QLineEdit;
 class QProgressBar;
 class QScrollArea;
 
@@ -16,8 +19,11 @@ namespace loom {
 class Button;
 class ChoiceField;
 class DataTable;
+class FrontPicture;
 class NumberField;
 class SpaceForm;
+class Splitter;
+class StructureChooser;
 class TableSortModel;
 class TrialModel;
 
@@ -38,13 +44,20 @@ class SearchPage : public Page {
 
  private:
   QWidget* makeForm();
+  QWidget* makeStructure();
+  QWidget* makeLimits();
   QWidget* makeTrials();
+  QWidget* makeFront();
   void makeActions();
   void start();
   void goOn();
   void beginStudy(Study study);
   void stop();
   void openTrial(int row);
+  void openFolder(const QString& folder);
+  std::vector<CostLimit> limits() const;  // throws Error(badArgument) with the first that is none
+  const TrialCostKind& against() const;
+  void exportFront();
   void trainBest();
   void tell(const QString& fault);
   void readSearches();
@@ -52,6 +65,7 @@ class SearchPage : public Page {
   void refreshForm();
   void refreshTrials();
   void refreshButtons();
+  void refreshFront();
   void refreshColumns();
   QString runsFolder() const;
 
@@ -60,10 +74,15 @@ class SearchPage : public Page {
   TrialModel* m_model;
   TableSortModel* m_sorted;
   SpaceForm* m_space;
-  ChoiceField *m_strategy, *m_stopWeak, *m_searches;
+  StructureChooser* m_structure;
+  std::vector<std::pair<const TrialCostKind*, QLineEdit*>> m_limits;
+  ChoiceField *m_strategy, *m_stopWeak, *m_searches, *m_planFor, *m_against;
   NumberField *m_trials, *m_atOnce;
   QLabel *m_strategyHelp, *m_stopHelp, *m_place, *m_fault, *m_words;
-  Button *m_start, *m_goOn, *m_stop, *m_train;
+  Button *m_start, *m_goOn, *m_stop, *m_train, *m_addStructure;
+  QWidget* m_frontPart;
+  FrontPicture* m_front;
+  Splitter* m_splitter;
   QScrollArea* m_scroll;
   QProgressBar* m_progress;
   DataTable* m_table;

@@ -1,19 +1,24 @@
 // How the page looks; what it does stands in search_page.cpp.
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QProgressBar>
 #include <QScrollArea>
 #include <QVBoxLayout>
 
+#include "app/pages/search/front_picture.h"
 #include "app/pages/search/search_page.h"
 #include "app/pages/search/space_form.h"
+#include "app/pages/search/structure_chooser.h"
 #include "app/pages/search/trial_model.h"
+#include "engine/planner/gpu_model.h"
 #include "engine/search/stop_rule.h"
 #include "engine/search/strategy.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/number_field.h"
+#include "widgets/controls/splitter.h"
 #include "widgets/controls/text.h"
 #include "widgets/table/data_table.h"
 #include "widgets/table/table_sort_model.h"
@@ -56,6 +61,88 @@ QHBoxLayout* labelled(const QString& words, QWidget* field, bool wide) {
 
 }  // namespace
 
+// Two buttons: a setting by its key, and what of the drawing is searched, chosen from lists that open below.
+QWidget* SearchPage::makeStructure() {
+  auto* add = new Button("plus", tr("Add a setting"), ButtonKind::plain);
+  add->setObjectName("search-add");
+  connect(add, &Button::clicked, m_space, [this] { m_space->addRow(); });
+  m_addStructure = new Button("plus", tr("Add structure"), ButtonKind::plain);
+  m_addStructure->setObjectName("search-add-structure");
+  m_addStructure->setCheckable(true);
+  m_addStructure->setToolTip(tr("Widths, depths and layers of the drawing"));
+  m_structure = new StructureChooser;
+  m_structure->hide();
+  connect(m_addStructure, &Button::toggled, m_structure, &QWidget::setVisible);
+  auto* all = new QWidget;
+  auto* column = new QVBoxLayout(all);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(8);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  row->addWidget(add);
+  row->addWidget(m_addStructure);
+  row->addStretch();
+  column->addLayout(row);
+  column->addWidget(m_structure);
+  return all;
+}
+
+QWidget* SearchPage::makeLimits() {
+  m_planFor = new ChoiceField;
+  m_planFor->setObjectName("search-plan-for");
+  m_planFor->setAccessibleName(tr("Device of predicted times"));
+  m_planFor->addItem(tr("This processor"), QString());
+  for (const GpuModel& each : gpuModels())
+    m_planFor->addItem(QString::fromUtf8(each.name.data(), static_cast<qsizetype>(each.name.size())),
+                       QString::fromUtf8(each.id.data(), static_cast<qsizetype>(each.id.size())));
+  auto* all = new QWidget;
+  auto* column = new QVBoxLayout(all);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(10);
+  const std::map<std::string, QString> hints{{"multiply_adds", tr("no limit; 2M, of a sample")},
+                                             {"parameters", tr("no limit; 60k")},
+                                             {"step", tr("no limit; 5 ms")},
+                                             {"memory", tr("no limit; 512 MiB")}};
+  for (const TrialCostKind& each : costKinds()) {
+    if (each.isMeasured) continue;
+    auto* field = new QLineEdit;
+    field->setObjectName(QStringLiteral("search-limit-") + each.key);
+    field->setAccessibleName(tr("Most %1").arg(tr(each.more)));
+    field->setPlaceholderText(hints.at(each.key));
+    m_limits.emplace_back(&each, field);
+    column->addLayout(labelled(tr(each.label), field, true));
+  }
+  column->addLayout(labelled(tr("Predicted for"), m_planFor, true));
+  column->addWidget(makeLabel("hint", tr("What costs more is drawn anew, and never trained."), nullptr, Wrap::yes));
+  return all;
+}
+
+QWidget* SearchPage::makeFront() {
+  m_front = new FrontPicture;
+  m_against = new ChoiceField;
+  m_against->setObjectName("search-against");
+  m_against->setAccessibleName(tr("What results are weighed against"));
+  m_against->setPrefix(tr("Against"));
+  for (const TrialCostKind& each : costKinds()) m_against->addItem(tr(each.label), QString::fromUtf8(each.key));
+  auto* save = new Button("export", tr("Front as CSV"), ButtonKind::plain);
+  save->setObjectName("search-export-front");
+  connect(save, &Button::clicked, this, &SearchPage::exportFront);
+  m_frontPart = new QWidget;
+  auto* column = new QVBoxLayout(m_frontPart);
+  column->setContentsMargins(12, 6, 12, 0);
+  column->setSpacing(2);
+  auto* row = new QHBoxLayout;
+  row->addWidget(makeLabel("section", tr("What results cost")));
+  row->addSpacing(12);
+  row->addWidget(m_against);
+  row->addStretch();
+  row->addWidget(save);
+  column->addLayout(row);
+  column->addWidget(m_front, 1);
+  m_frontPart->hide();
+  return m_frontPart;
+}
+
 QWidget* SearchPage::makeForm() {
   m_space = new SpaceForm;
   m_strategy = choiceOf(strategyTable(), "search-strategy", tr("Strategy"));
@@ -76,17 +163,16 @@ QWidget* SearchPage::makeForm() {
   m_goOn->setObjectName("search-go-on");
   m_stop = new Button("stop", tr("Stop"), ButtonKind::danger);
   m_stop->setObjectName("search-stop");
-  auto* add = new Button("plus", tr("Add a setting"), ButtonKind::plain);
-  add->setObjectName("search-add");
-  connect(add, &Button::clicked, m_space, [this] { m_space->addRow(); });
-
   auto* inside = new QWidget;
   auto* column = new QVBoxLayout(inside);
   column->setContentsMargins(16, 16, 16, 16);
   column->setSpacing(10);
   column->addWidget(makeLabel("section", tr("Search over")));
   column->addWidget(m_space);
-  column->addWidget(add, 0, Qt::AlignLeft);
+  column->addWidget(makeStructure());
+  column->addSpacing(6);
+  column->addWidget(makeLabel("section", tr("Limits")));
+  column->addWidget(makeLimits());
   column->addSpacing(6);
   column->addWidget(makeLabel("section", tr("How")));
   column->addLayout(labelled(tr("Strategy"), m_strategy, true));
@@ -99,6 +185,7 @@ QWidget* SearchPage::makeForm() {
   column->addStretch();
   inside->setAutoFillBackground(false);
   m_scroll = new QScrollArea;
+  m_scroll->setObjectName("search-form");
   m_scroll->setWidget(inside);
   m_scroll->setWidgetResizable(true);
   m_scroll->setFrameShape(QFrame::NoFrame);
@@ -149,8 +236,8 @@ QWidget* SearchPage::makeTrials() {
   m_table->setModel(m_sorted);
   m_table->sortByColumn(0, Qt::AscendingOrder);
   m_table->setEmptyState(
-      new EmptyState(Figure::table, tr("Name a setting and its range, then start: every trial is a run, "
-                                       "and the best one stands out here")));
+      new EmptyState(Figure::table, tr("Name a setting or a part of the drawing and its range, then start: every "
+                                       "trial is a run, and the best one stands out here")));
   auto* panel = new QWidget;
   auto* column = new QVBoxLayout(panel);
   column->setContentsMargins(0, 0, 0, 0);
@@ -166,7 +253,12 @@ QWidget* SearchPage::makeTrials() {
   row->addWidget(m_train);
   column->addWidget(bar);
   column->addWidget(hairline());
-  column->addWidget(m_table, 1);
+  m_splitter = new Splitter(Qt::Vertical);
+  m_splitter->addWidget(makeFront());
+  m_splitter->addWidget(m_table);
+  m_splitter->setChildrenCollapsible(false);
+  m_splitter->setInitialSizes({300, 360});
+  column->addWidget(m_splitter, 1);
   return panel;
 }
 

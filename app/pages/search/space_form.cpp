@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/network/structure_settings.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
@@ -80,7 +81,12 @@ class SpaceForm::Row : public QWidget {
     column->addLayout(first);
     column->addLayout(second);
     column->addLayout(third);
-    connect(away, &Button::clicked, this, [this] { m_form.remove(this); });
+    connect(away, &Button::clicked, this, [this] {
+      const auto at = std::find(m_form.m_rows.begin(), m_form.m_rows.end(), this) - m_form.m_rows.begin();
+      const QString words = m_key->text().trimmed().isEmpty() ? QString() : text();
+      m_form.remove(this);
+      if (!words.isEmpty()) Q_EMIT m_form.removed(words, static_cast<int>(at));
+    });
     connect(m_take, &Button::clicked, this, [this] { takeKey(m_take->property("key").toString()); });
     connect(m_key, &QLineEdit::editingFinished, this, [this] { offerRange(); });
     connect(completer, qOverload<const QString&>(&QCompleter::activated), this,
@@ -121,16 +127,20 @@ class SpaceForm::Row : public QWidget {
     std::string near;
     const Searchable* const found = find(&near);
     const QString key = m_key->text().trimmed();
+    const QString several = found ? QString() : severalWords();
+    if (!several.isEmpty()) near.clear();
     m_take->setVisible(!found && !near.empty());
     m_take->setText(q(near));
     m_take->setProperty("key", q(near));
     if (key.isEmpty())
       m_hint->setText(tr("Any setting of the training, any argument of a layer."));
+    else if (!several.isEmpty())
+      m_hint->setText(several);
     else if (found)
       m_hint->setText(found->value.is_null() ? q(found->label) : tr("%1, now %2").arg(q(found->label), now(*found)));
     else
       m_hint->setText(near.empty() ? tr("The project has no such setting.") : tr("No such setting; did you mean"));
-    const char* const kind = !found && !key.isEmpty() ? "warning" : "hint";
+    const char* const kind = !found && several.isEmpty() && !key.isEmpty() ? "warning" : "hint";
     if (m_hint->property("kind").toString() != QLatin1String(kind)) {
       m_hint->setProperty("kind", kind);
       m_hint->style()->unpolish(m_hint);
@@ -148,6 +158,27 @@ class SpaceForm::Row : public QWidget {
       return key.empty() ? nullptr : findSearchable(m_form.m_project, m_form.m_known, key, near);
     } catch (const Error&) {
       return nullptr;  // several drawings have such a node: Start says so
+    }
+  }
+  // Of a key that names several settings, or a chain of layers; empty where one of them is not there.
+  QString severalWords() const {
+    try {
+      const std::string key = m_key->text().trimmed().toStdString();
+      const std::vector<std::string> singles = singleKeys(key);
+      QStringList words;
+      for (const std::string& each : singles) {
+        if (const Searchable* const found = findSearchable(m_form.m_project, m_form.m_known, each)) {
+          words << tr("%1, now %2").arg(q(found->label), now(*found));
+          continue;
+        }
+        std::string fault;
+        if (!each.ends_with(".repeat") || !(fault = faultOfChain(m_form.m_project, each)).empty()) return {};
+        words << tr("%1: the chain, so many times over").arg(q(shortKey(each)).chopped(7).replace(",", ", "));
+      }
+      return singles.size() > 2 ? tr("%1, and %2 alike").arg(words.first()).arg(words.size() - 1)
+                                : words.join(QStringLiteral("; "));
+    } catch (const Error&) {
+      return {};
     }
   }
   void takeKey(const QString& key) {
@@ -225,10 +256,11 @@ Space SpaceForm::space() const {
   return space;
 }
 
-void SpaceForm::addRow(const QString& text) {
+void SpaceForm::addRow(const QString& text, int place) {
   auto* row = new Row(*this);
-  m_rows.push_back(row);
-  m_column->addWidget(row);
+  place = place < 0 ? rows() : std::min(place, rows());
+  m_rows.insert(m_rows.begin() + place, row);
+  m_column->insertWidget(place, row);
   if (!text.isEmpty())
     row->setText(text);
   else

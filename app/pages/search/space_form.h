@@ -25,16 +25,19 @@ class SpaceForm : public QWidget {
 
   // What of the project may be searched: keys are completed, compared and given a first range from it.
   void setProject(const Json& project);
+  const std::vector<Searchable>& known() const { return m_known; }
   void setSpace(const QStringList& texts);  // as `--over` writes them
   // As they stand, also what is not finished yet.
   QStringList texts() const;
   // Throws Error(badArgument) with the first that cannot be.
   Space space() const;
-  void addRow(const QString& text = {});
+  // At the end, or where one was taken away.
+  void addRow(const QString& text = {}, int place = -1);
   int rows() const { return static_cast<int>(m_rows.size()); }
 
  Q_SIGNALS:
   void edited();
+  void removed(const QString& text, int place);  // by a person; addRow() brings it back
 
  private:
   class Row;

@@ -16,19 +16,15 @@ QString shown(const Json& value) {
   return plain(value.dump());
 }
 
-int bestIn(const ShownSearch& search) {
+void finish(ShownSearch& search) {
   const ShownTrial* best = nullptr;
-  for (const ShownTrial& each : search.trials) {
-    if (!each.result) continue;
-    if (!best || (search.plan.higher ? *each.result > *best->result : *each.result < *best->result)) best = &each;
+  for (ShownTrial& each : search.trials) {
+    for (const Json& value : each.point) each.values << shown(value);
+    if (std::isnan(each.result)) continue;
+    if (!best || (search.plan.higher ? each.result > best->result : each.result < best->result)) best = &each;
   }
-  return best ? best->number : 0;
-}
-
-TrialState stateOf(const std::string& key) {
-  for (const TrialState each : {TrialState::running, TrialState::interrupted, TrialState::done, TrialState::weak})
-    if (key == toKey(each)) return each;
-  return TrialState::failed;
+  search.best = best ? best->number : 0;
+  search.hasCosts = differInCost(search.rows());
 }
 
 std::pair<Status, QString> statusOf(TrialState state) {
@@ -50,43 +46,27 @@ std::pair<Status, QString> statusOf(TrialState state) {
 }  // namespace
 
 ShownSearch shownSearch(const Study& study) {
-  ShownSearch search{.plan = study.plan, .trials = {}, .best = 0};
-  for (const auto& each : study.trials) {
-    const Trial& trial = each->trial();
-    ShownTrial row{.number = trial.number,
-                   .folder = plain(each->folder().filename().string()),
-                   .values = {},
-                   .state = trial.state,
-                   .result = {},
-                   .spent = trial.spent,
-                   .message = plain(each->file().message)};
-    for (const Json& value : trial.point) row.values << shown(value);
-    if (const double score = trial.score(); !std::isnan(score)) row.result = study.plan.higher ? score : -score;
-    search.trials.push_back(std::move(row));
-  }
-  search.best = bestIn(search);
+  ShownSearch search{.plan = study.plan, .trials = {}, .best = 0, .refused = study.refused()};
+  std::vector<TrialRow> rows = rowsOf(study);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    search.trials.push_back({std::move(rows[i]), {}, plain(study.trials[i]->file().message)});
+  finish(search);
   return search;
 }
 
 std::optional<ShownSearch> shownSearch(const Json& file) {
   try {
-    ShownSearch search{.plan = planFromJson(file.at("search")), .trials = {}, .best = 0};
+    ShownSearch search{.plan = planFromJson(file.at("search")),
+                       .trials = {},
+                       .best = 0,
+                       .refused = file.value("refused", std::int64_t{0})};
     for (const Json& each : file.at("trials")) {
-      ShownTrial row{.number = each.at("number"),
-                     .folder = plain(each.at("run").get<std::string>()),
-                     .values = {},
-                     .state = stateOf(each.at("state")),
-                     .result = {},
-                     .spent = each.at("spent"),
-                     .message = {}};
+      TrialRow row = rowFromJson(each);
       // Nobody drives it: what went then has stopped, or goes on as a run like any other.
       if (row.state == TrialState::running) row.state = TrialState::interrupted;
-      for (const Json& value : each.at("values")) row.values << shown(value);
-      if (each.contains("result")) row.result = each["result"].get<double>();
-      if (row.values.size() == static_cast<qsizetype>(search.plan.space.size()))
-        search.trials.push_back(std::move(row));
+      if (row.point.size() == search.plan.space.size()) search.trials.push_back({std::move(row), {}, {}});
     }
-    search.best = bestIn(search);
+    finish(search);
     return search;
   } catch (const Json::exception&) {
     return std::nullopt;
@@ -95,9 +75,14 @@ std::optional<ShownSearch> shownSearch(const Json& file) {
   }
 }
 
+const TrialCostKind* TrialModel::costOf(int column) const {
+  const int place = column - stepsColumn() - 1;
+  return place < 0 || !m_search.hasCosts ? nullptr : &costKinds()[static_cast<std::size_t>(place)];
+}
+
 bool TrialModel::setSearch(ShownSearch search) {
   const bool same = search.plan.name == m_search.plan.name && search.plan.space == m_search.plan.space &&
-                    search.trials.size() >= m_search.trials.size();
+                    search.hasCosts == m_search.hasCosts && search.trials.size() >= m_search.trials.size();
   if (!same) {
     beginResetModel();
     m_search = std::move(search);
@@ -122,6 +107,8 @@ std::vector<TableColumn> TrialModel::columns() const {
   all.push_back({m_search.plan.metric.empty() ? tr("Result") : tr("Best %1").arg(plain(m_search.plan.metric)),
                  ColumnKind::number, 140});
   all.push_back({tr("Steps"), ColumnKind::number, 80});
+  if (m_search.hasCosts)
+    for (const TrialCostKind& each : costKinds()) all.push_back({tr(each.label), ColumnKind::number, 124});
   return all;
 }
 
@@ -130,14 +117,18 @@ int TrialModel::rowCount(const QModelIndex& parent) const {
 }
 
 int TrialModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : resultColumn() + 2;
+  if (parent.isValid()) return 0;
+  return resultColumn() + 2 + (m_search.hasCosts ? static_cast<int>(costKinds().size()) : 0);
 }
 
 QString TrialModel::text(const ShownTrial& trial, int column) const {
   if (column == 0) return QString::number(trial.number);
   if (column == 1) return statusOf(trial.state).second;
   if (column < resultColumn()) return trial.values[column - 2];
-  if (column == resultColumn()) return trial.result ? plain(resultText(m_search.plan, *trial.result)) : QString();
+  if (column == resultColumn())
+    return std::isnan(trial.result) ? QString() : plain(resultText(m_search.plan, trial.result));
+  if (const TrialCostKind* const kind = costOf(column))
+    return std::isnan(trial.cost.*kind->value) ? QString() : plain(costText(*kind, trial.cost.*kind->value));
   return tr("%1 %").arg(qRound(trial.spent * 100));
 }
 
@@ -151,7 +142,7 @@ QVariant TrialModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
       return column == 1 && !trial.message.isEmpty() ? trial.message : QVariant();
     case folderRole:
-      return trial.folder;
+      return plain(trial.run);
     case kStatusRole:
       return column == 1 ? QVariant(static_cast<int>(statusOf(trial.state).first)) : QVariant();
     case kRemarkRole:
@@ -165,7 +156,11 @@ QVariant TrialModel::data(const QModelIndex& index, int role) const {
     case kSortRole: {
       if (column == 0) return trial.number;
       if (column == 1) return static_cast<int>(trial.state);
-      if (column == resultColumn()) return trial.result ? QVariant(*trial.result) : QVariant();
+      if (column == resultColumn()) return std::isnan(trial.result) ? QVariant() : QVariant(trial.result);
+      if (const TrialCostKind* const kind = costOf(column)) {
+        const double cost = trial.cost.*kind->value;
+        return std::isnan(cost) ? QVariant() : QVariant(cost);
+      }
       if (column > resultColumn()) return trial.spent;
       bool number = false;
       const double value = trial.values[column - 2].toDouble(&number);

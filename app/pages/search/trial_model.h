@@ -4,25 +4,23 @@
 #include <QAbstractTableModel>
 #include <vector>
 
-#include "engine/search/study.h"
+#include "engine/search/front.h"
 #include "widgets/table/table_roles.h"
 
 namespace loom {
 
-struct ShownTrial {
-  int number = 0;
-  QString folder;  // name of its run's folder
-  QStringList values;
-  TrialState state = TrialState::running;
-  std::optional<double> result;
-  double spent = 0;
+struct ShownTrial : TrialRow {
+  QStringList values;  // of the point, in words
   QString message;
 };
 
 struct ShownSearch {
   SearchPlan plan;
   std::vector<ShownTrial> trials;
-  int best = 0;  // number of the best trial; 0 = none has a result
+  int best = 0;              // number of the best trial; 0 = none has a result
+  std::int64_t refused = 0;  // candidates that were drawn and never trained
+  bool hasCosts = false;     // trials differ in what they cost
+  std::vector<TrialRow> rows() const { return {trials.begin(), trials.end()}; }
 };
 ShownSearch shownSearch(const Study& study);
 // Nothing for a file that is none.
@@ -47,6 +45,9 @@ class TrialModel : public QAbstractTableModel {
 
  private:
   int resultColumn() const { return 2 + static_cast<int>(m_search.plan.space.size()); }
+  int stepsColumn() const { return resultColumn() + 1; }
+  // Behind that of the steps: a column a cost, where they differ.
+  const TrialCostKind* costOf(int column) const;
   QString text(const ShownTrial& trial, int column) const;
   ShownSearch m_search;
 };

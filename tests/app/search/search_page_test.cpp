@@ -2,7 +2,10 @@
 #include "app/pages/search/search_page.h"
 
 #include <QLabel>
+#include <QListWidget>
+#include <QScrollArea>
 
+#include "app/pages/search/front_picture.h"
 #include "app/pages/search/space_form.h"
 #include "app/pages/search/trial_model.h"
 #include "app/shell/search_panel.h"
@@ -21,9 +24,10 @@ const char* const kProject = R"({
     "nodes": [ {"id": "x", "layer": "Input", "shape": [2], "at": [0, 0]},
                {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [260, 120]},
                {"id": "hidden", "layer": "Linear", "outputs": 4, "at": [0, 60]},
+               {"id": "act", "layer": "ReLU", "at": [0, 90]},
                {"id": "out", "layer": "Linear", "outputs": 2, "at": [0, 120]},
                {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 180]} ],
-    "edges": [ ["x", "hidden"], ["hidden", "out"], ["out", "loss"], ["y", "loss.target"] ] } },
+    "edges": [ ["x", "hidden"], ["hidden", "act"], ["act", "out"], ["out", "loss"], ["y", "loss.target"] ] } },
   "datasets": { "training": {"csv": "train.csv"}, "validation": {"csv": "train.csv"} },
   "training": { "network": "main", "dataset": "training", "validation": "validation", "epochs": EPOCHS, "batch": 4,
                 "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
@@ -54,6 +58,18 @@ class SearchPageTest : public QObject {
     auto* choice = m_open->part<ChoiceField>(name);
     choice->setFocus();
     QTest::keyClick(choice, letter);
+  }
+  // Ticked as from the keyboard, behind a click.
+  void tick(const char* list, const QString& words) {
+    auto* items = m_open->part<QListWidget>(list);
+    const QList<QListWidgetItem*> found = items->findItems(words, Qt::MatchStartsWith);
+    QVERIFY2(!found.isEmpty(), qPrintable(words));
+    items->scrollToItem(found.first());
+    const QRect place = items->visualItemRect(found.first());
+    QTest::mouseClick(items->viewport(), Qt::LeftButton, {}, {place.right() - 4, place.center().y()});
+    const Qt::CheckState before = found.first()->checkState();
+    QTest::keyClick(items, Qt::Key_Space);
+    QVERIFY2(found.first()->checkState() != before, qPrintable(words));
   }
   QString fault() { return m_open->part<QLabel>("search-fault")->text(); }
   QString cell(int row, int column) { return table().model()->index(row, column).data().toString(); }
@@ -135,6 +151,94 @@ class SearchPageTest : public QObject {
     QTRY_COMPARE(m_open->workspace().runs().size(), 5);
     QCOMPARE(m_open->workspace().runs().last().name, QString("search-1-best"));
     QTRY_COMPARE_WITH_TIMEOUT(m_open->workspace().runs().last().state, RunState::finished, kPatience);
+  }
+
+  void aStructureIsChosenFromTheDrawingAndWeighedAgainstWhatItCosts() {
+    open(2);
+    m_open->click("search-add-structure");
+    auto* add = m_open->part<QAbstractButton>("search-structure-add");
+    QTRY_VERIFY(add->isVisible());
+    QVERIFY2(!add->isEnabled(), "nothing is ticked yet");
+    auto* kind = m_open->part<QWidget>("search-structure-kind");
+    const auto show = [&](const char* name) {
+      m_open->part<QScrollArea>("search-form")->ensureWidgetVisible(m_open->part<QWidget>(name));
+    };
+    show("search-structure-nodes");
+    tick("search-structure-nodes", "hidden: Outputs");
+    QCOMPARE(m_open->part<QLineEdit>("search-structure-high")->text(), QString("16"));
+    show("search-structure-add");
+    m_open->click("search-structure-add");
+    QCOMPARE(field<QLineEdit>("search-key", 1).text(), QString("hidden.outputs"));
+    kind->setFocus();
+    QTest::keyClick(kind, Qt::Key_Right);
+    tick("search-structure-nodes", "hidden, ");
+    tick("search-structure-nodes", "act, ");
+    m_open->click("search-structure-add");
+    QCOMPARE(field<QLineEdit>("search-key", 2).text(), QString("hidden,act.repeat"));
+    QVERIFY2(field<QLabel>("search-hint", 2).text().contains("hidden, act: the chain"),
+             qPrintable(field<QLabel>("search-hint", 2).text()));
+    QTest::keyClick(kind, Qt::Key_Right);
+    tick("search-structure-nodes", "act: Layer");
+    tick("search-structure-layers", "GELU");
+    tick("search-structure-layers", "none");
+    m_open->click("search-structure-add");
+    QVERIFY(field<QLineEdit>("search-values", 3).text().startsWith("ReLU, "));
+    m_open->click("search-structure-close");
+    QTRY_VERIFY(!add->isVisible());
+    // What is taken away comes back to its place.
+    QTest::mouseClick(&field<QAbstractButton>("search-remove", 0), Qt::LeftButton);
+    QTRY_COMPARE(page().findChild<SpaceForm*>()->rows(), 3);
+    m_open->undo();
+    QTRY_COMPARE(page().findChild<SpaceForm*>()->rows(), 4);
+    QCOMPARE(page().findChild<SpaceForm*>()->texts().first().section('=', 0, 0), QString("optimizer.learning_rate"));
+    // A limit that nothing keeps, then one that some keep.
+    choose("search-strategy", Qt::Key_R);
+    fill(*m_open->part<QLineEdit>("search-trials"), "5");
+    auto& limit = *m_open->part<QLineEdit>("search-limit-multiply_adds");
+    fill(limit, "few");
+    m_open->click("search-start");
+    QVERIFY2(fault().contains("'few' is no number") && !fault().contains("--"), qPrintable(fault()));
+    fill(limit, "1");
+    m_open->click("search-start");
+    QTRY_VERIFY_WITH_TIMEOUT(fault().contains("above the limit of 1 multiply-adds"), kPatience);
+    QVERIFY(m_open->workspace().runs().isEmpty());
+    fill(limit, "150");
+    m_open->click("search-start");
+    QVERIFY2(fault().isEmpty(), qPrintable(fault()));
+    QTRY_COMPARE_WITH_TIMEOUT(inState("Finished"), 5, kPatience);
+    QTRY_VERIFY(m_open->part<QAbstractButton>("search-start")->isEnabled());
+    const TrialModel& model = *page().findChild<TrialModel*>();
+    for (const ShownTrial& each : model.search().trials) {
+      const int outputs = each.point[1], repeats = each.point[2];
+      const double adds = 2 * outputs + (repeats - 1) * outputs * outputs + 2 * outputs;
+      QCOMPARE(each.cost.multiplyAdds, adds);
+      QVERIFY(adds <= 150);
+      QVERIFY2(each.cost.step > 0 && each.cost.memory > 0, "as loom plan says");
+    }
+    auto& front = *page().findChild<FrontPicture*>();
+    QTRY_VERIFY(front.isVisible());
+    QCOMPARE(front.trialsShown(), 5);
+    QVERIFY(!front.front().empty());
+    // By keys along the front, under the pointer by its words, by a click to its run.
+    front.setFocus();
+    QTest::keyClick(&front, Qt::Key_Right);
+    QVERIFY(front.words().first() == QString("Trial %1").arg(front.front().front()));
+    const int number = front.front().back();
+    QTest::mouseMove(&front, front.place(number).toPoint());
+    QTRY_COMPARE(front.words().value(0), QString("Trial %1").arg(number));
+    QVERIFY2(front.words().join('\n').contains("hidden.outputs"), qPrintable(front.words().join('\n')));
+    QTest::mouseClick(&front, Qt::LeftButton, {}, front.place(number).toPoint());
+    QTRY_COMPARE(m_open->window().currentPage(), QString("training"));
+    QVERIFY(m_open->workspace()
+                .store()
+                .find(m_open->workspace().currentRun())
+                ->name.endsWith(QString("-00%1").arg(number)));
+    // Against another cost, which is remembered with the project.
+    m_open->window().showPage("trials");
+    choose("search-against", Qt::Key_P);
+    QTRY_COMPARE(front.title(), QString("Parameters"));
+    QCOMPARE(page().saveLayout()["against"].toString(), QString("parameters"));
+    QCOMPARE(page().saveLayout()["limits"].toObject()["multiply_adds"].toString(), QString("150"));
   }
 
   void whatCannotBeIsRefusedByName() {
