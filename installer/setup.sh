@@ -13,7 +13,7 @@ packages=(
   # the engine
   libdnnl-dev ocl-icd-opencl-dev opencl-c-headers nlohmann-json3-dev libfmt-dev libcli11-dev libmuparser-dev
   libpng-dev libjpeg62-turbo-dev zlib1g-dev libdeflate-dev libsndfile1-dev libwebp-dev libtiff-dev libgif-dev
-  libheif-dev libheif1 libxxhash-dev libssl-dev libopenmpi-dev openmpi-bin libdlib-dev
+  libheif-dev libheif1 libxxhash-dev libssl-dev libopenmpi-dev openmpi-bin libdlib-dev libeigen3-dev
   # ONNX: its schema as libonnx-dev packages it (onnx.proto), compiled here; nothing of libonnx is linked
   libonnx-dev libprotobuf-dev protobuf-compiler
   # the IDE: Qt 6 with charts, SVG and both window systems; fonts

@@ -20,10 +20,25 @@ const OptimizerDefinition* averagingRule(const UpdateSpec& update) {
   return rule && rule->evaluates ? rule : nullptr;
 }
 
+bool givesOneRankEach(const UpdateSpec& update) {
+  const OptimizerDefinition* rule = findOptimizer(nameOf(update.optimizer));
+  if (!rule || !rule->products) return false;
+  const auto given = update.optimizer.find("one_rank_each");
+  return given != update.optimizer.end() && given->is_boolean() && given->get<bool>();
+}
+
 }  // namespace
 
 std::optional<MethodRefusal> refusedMethods(const Project& project) {
   MethodCompany company{.settings = project.training.settings, .evaluates = {}};
+  if (company.has("evaluated_weights", "average"))
+    for (const UpdateSpec& update : project.training.updates)
+      if (givesOneRankEach(update))
+        return MethodRefusal{fmt::format("matrices that {} gives to one rank each have their averages there alone, so "
+                                         "they cannot be evaluated by all; set evaluated_weights to last, or "
+                                         "one_rank_each to false",
+                                         nameOf(update.optimizer)),
+                             "evaluated_weights", "last"};
   for (const UpdateSpec& update : project.training.updates)
     if (const OptimizerDefinition* rule = averagingRule(update)) company.evaluates.push_back(rule->entry.id);
   return refusedMethods(company);

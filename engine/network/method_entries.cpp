@@ -19,7 +19,8 @@ void addMethodEntries(Entry& settings) {
        .label = "Share optimizer state",
        .help = "Each rank keeps the optimizer's state of a part of the weights, steps these and gives them to the "
                "others (ZeRO 1): the same bits with 1/p of that memory, for an all-gather of the weights more a "
-               "step. Pays where Adam's two numbers a weight do not fit. Checkpoints hold all of it, for any "
+               "step; over the direct exchange or the fixed tree gradients go to who steps them alone where that "
+               "sends less. Pays where Adam's two numbers a weight do not fit. Checkpoints hold all of it, for any "
                "number of ranks.",
        .type = FieldType::boolean,
        .defaultValue = false});

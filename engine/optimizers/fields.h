@@ -61,6 +61,18 @@ inline Field unscaledField() {
           .defaultValue = Json::array({"bias", "normalisation"})};
 }
 
+// Of rules with products: who steps a matrix.
+inline Field oneRankEachField() {
+  return {.key = "one_rank_each",
+          .label = "One rank a matrix",
+          .help =
+              "Of several ranks each steps some of the matrices, the largest first, and gives them to the others: the "
+              "same bits, for an all-gather of these weights more a step. It saves time where the rule's products "
+              "take longer than that; loom plan says its bytes. What is kept for a matrix stands on its rank alone.",
+          .type = FieldType::boolean,
+          .defaultValue = false};
+}
+
 inline std::vector<std::string> unscaledOf(const Values& values) {
   return values.texts("unscaled");
 }

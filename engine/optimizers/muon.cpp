@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/optimizers/adam_family.h"
+#include "engine/optimizers/product_ops.h"
 #include "engine/optimizers/product_rule.h"
 
 namespace loom {
@@ -11,21 +12,7 @@ namespace {
 // Of the quintic that takes singular values near to 1 (K. Jordan 2024).
 constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 
-TensorId scaled(ProgramBuilder& builder, TensorId x, double factor) {
-  return builder.add("scale", {x}, {{"factor", factor}, {"offset", 0.0}});
-}
-TensorId sum(ProgramBuilder& builder, TensorId a, TensorId b) {
-  return builder.add("binary", {a, b}, {{"function", "add"}});
-}
-TensorId reshaped(ProgramBuilder& builder, TensorId x, const Shape& shape) {
-  return builder.shape(x) == shape ? x : builder.add("reshape", {x}, {{"shape", shape.extents()}});
-}
-TensorId transposed(ProgramBuilder& builder, TensorId x) {
-  return builder.add("transpose", {x}, {{"axes", std::vector<std::int64_t>{1, 0}}});
-}
-TensorId product(ProgramBuilder& builder, TensorId a, TensorId b, bool transposeB = false) {
-  return builder.add("matmul", {a, b, kNoTensor}, {{"transpose_a", false}, {"transpose_b", transposeB}});
-}
+using namespace products;
 
 class Muon final : public ProductRule {
  public:
@@ -34,7 +21,8 @@ class Muon final : public ProductRule {
         m_nesterov(values.boolean("nesterov")),
         m_steps(values.integer("steps")),
         m_adjust(values.text("adjust")),
-        m_left(values.texts("left_to_adamw")) {
+        m_left(values.texts("left_to_adamw")),
+        m_oneRankEach(values.boolean("one_rank_each")) {
     const double rate = values.real("learning_rate");
     m_restRate = rate > 0 ? values.real("adamw_rate") / rate : 0;
   }
@@ -42,6 +30,12 @@ class Muon final : public ProductRule {
   std::span<const std::string> slots() const override { return m_slots; }
   std::span<const std::string> leaves() const override { return m_left; }
   double restRate() const override { return m_restRate; }
+  bool oneRankEach() const override { return m_oneRankEach; }
+  double work(const Shape& shape) const override {
+    const double rows = static_cast<double>(shape[0]), columns = static_cast<double>(shape.elements()) / rows,
+                 smaller = std::min(rows, columns);
+    return static_cast<double>(m_steps) * smaller * smaller * (2 * std::max(rows, columns) + smaller);
+  }
   bool fits(const Shape& shape) const override {
     return shape.rank() >= 2 && shape[0] > 1 && shape.elements() / shape[0] > 1;
   }
@@ -55,22 +49,17 @@ class Muon final : public ProductRule {
     const TensorId step = reshaped(builder, orthogonal(builder, matrix, rows > columns), shape);
     TensorId way = scaled(builder, step, lengthOf(static_cast<double>(rows), static_cast<double>(columns)));
     if (in.weightDecay != 0) way = sum(builder, way, scaled(builder, in.weight, in.weightDecay));
-    const TensorId weight =
-        builder.add("binary", {in.weight, builder.add("scale_by", {way, in.learningRate})}, {{"function", "subtract"}});
+    const TensorId weight = binary(builder, "subtract", in.weight, scaledBy(builder, way, in.learningRate));
     return {weight, momentum};
   }
 
  private:
   // Newton-Schulz on the smaller side.
   TensorId orthogonal(ProgramBuilder& builder, TensorId x, bool tall) const {
-    const TensorId squares = builder.add("unary", {x}, {{"function", "square"}}),
-                   norm = builder.add("unary", {builder.add("reduce", {squares}, {{"function", "sum"}})},
-                                      {{"function", "sqrt"}}),
-                   below = builder.add("binary", {norm, builder.constant(1e-7)}, {{"function", "maximum"}});
-    x = builder.add("scale_by", {x, builder.add("unary", {below}, {{"function", "reciprocal"}})});
+    x = scaledBy(builder, x, reciprocal(builder, atLeast(builder, norm(builder, x), 1e-7)));
     if (tall) x = transposed(builder, x);
     for (std::int64_t i = 0; i < m_steps; ++i) {
-      const TensorId a = product(builder, x, x, true),
+      const TensorId a = product(builder, x, x, false, true),
                      b = sum(builder, scaled(builder, a, kB), scaled(builder, product(builder, a, a), kC));
       x = sum(builder, scaled(builder, x, kA), product(builder, b, x));
     }
@@ -88,6 +77,7 @@ class Muon final : public ProductRule {
   std::int64_t m_steps;
   std::string m_adjust;
   std::vector<std::string> m_slots{"momentum"}, m_left;
+  bool m_oneRankEach;
   double m_restRate = 1;
 };
 
@@ -135,6 +125,7 @@ const OptimizerDefinition& defineMuonOptimizer() {
          .hard = Range{0, 1000},
          .comfortable = Range{1e-6, 1}}};
     fields.insert(fields.end(), adam.begin() + 1, adam.end());
+    fields.push_back(oneRankEachField());
     return OptimizerDefinition{
         .entry = {.id = "Muon",
                   .label = "Muon",

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/comm/reductions/scattered.h"
 #include "engine/comm/reductions/shards.h"
+#include "engine/network/product_choice.h"
+#include "engine/optimizers/optimizer.h"
 #include "engine/passes/passes.h"
 #include "engine/planner/numbers_text.h"
 #include "engine/planner/plan.h"
@@ -29,7 +33,7 @@ class Exchange {
       throwError(ErrorCode::badProject, "training: {}", refusal->text);
   }
 
-  ExchangePlan plan(const std::string& network, Program program) const {
+  ExchangePlan plan(const UpdateSpec& update, Program program) const {
     averageStates(program);
     const auto fusion = static_cast<std::size_t>(m_settings.real("fusion") * (1 << 20));
     const std::vector<std::string> states = averagedStates(program);
@@ -40,7 +44,7 @@ class Exchange {
         buckets[0].insert(buckets[0].end(), buckets[b].begin(), buckets[b].end());
       buckets.resize(1);
     }
-    ExchangePlan plan{.network = network, .reduction = row.entry.id, .ranks = m_question.ranks, .wire = m_wire};
+    ExchangePlan plan{.network = update.network, .reduction = row.entry.id, .ranks = m_question.ranks, .wire = m_wire};
     if (m_question.links) plan.seconds = 0;
     plan.times = methodCost(m_values).computes;
     std::size_t largest = 0;
@@ -67,20 +71,96 @@ class Exchange {
     }
     plan.cost.steps *= plan.times, plan.cost.bytes *= plan.times, plan.cost.total *= plan.times;
     if (plan.seconds) *plan.seconds *= plan.times;
-    if (m_settings.boolean("shard_optimizer") && m_question.ranks > 1) addWeights(plan, program);
+    if (m_question.ranks > 1) addWeights(plan, update, program);
+    if (m_settings.boolean("shard_optimizer")) scatter(plan, update, program, buckets);
     return plan;
   }
 
  private:
-  // Behind a step each rank gives the weights that it steps to all others, in parts as large as the largest (ZeRO 1).
-  void addWeights(ExchangePlan& plan, const Program& program) const {
+  // Where ranks share state, each needs the sums of what it steps alone, if that takes less of the busiest of them.
+  void scatter(ExchangePlan& plan, const UpdateSpec& update, const Program& program,
+               std::vector<std::vector<std::string>> names) const {
+    const OptimizerDefinition& rule = *findOptimizer(update.optimizer["name"].get<std::string>());
+    if (!needsOwnGradientsAlone(methodsIn(m_values), rule.products != nullptr)) return;
+    const ReductionDefinition& row = reductionOf(m_choice, m_wire, m_deterministic);
+    const std::vector<std::string> states = averagedStates(program);
+    std::map<std::string, int> owners;
     std::vector<std::int64_t> elements;
-    for (const Parameter& parameter : program.parameters)
-      if (!parameter.isState && program.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor)
-        elements.push_back(parameter.shape.elements());
+    std::vector<std::string> stepped;
+    for (const Parameter& parameter : program.parameters) {
+      if (parameter.isState || program.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
+      stepped.push_back(parameter.name);
+      elements.push_back(parameter.shape.elements());
+    }
+    const std::vector<int> ranks = ownersOf(elements, m_question.ranks);
+    for (std::size_t i = 0; i < stepped.size(); ++i) owners[stepped[i]] = ranks[i];
+    std::vector<std::int64_t> scattered;
+    std::int64_t less = 0;
+    for (std::size_t b = 0; b < names.size(); ++b) {
+      std::vector<OwnedParts::Part> parts;
+      std::size_t begin = 0;
+      for (const std::string& name : names[b])
+        if (const auto owner = owners.find(name); owner != owners.end()) {
+          parts.push_back({begin, elementsOf(program, name), owner->second});
+          begin += parts.back().count;
+        }
+      const auto bytes = begin == 0 ? std::optional<std::int64_t>(0)
+                                    : scatteredBytes(row, shapeOf(m_wire, begin), OwnedParts(parts, m_question.ranks));
+      if (!bytes) return;
+      scattered.push_back(begin == 0 ? -1 : *bytes);
+      if (begin > 0) less += costOf(row, shapeOf(m_wire, begin)).bytes - *bytes;
+    }
+    if (less <= 0) return;
+    for (std::size_t b = 0; b < names.size(); ++b)
+      if (scattered[b] >= 0) rewrite(plan, plan.buckets[b], scattered[b]);
+    if (row.exact && !states.empty()) separate(plan, program, states, row);
+  }
+  // Running statistics, which all ranks need, from the one message of an exact sum.
+  void separate(ExchangePlan& plan, const Program& program, const std::vector<std::string>& states,
+                const ReductionDefinition& row) const {
+    ExchangePlan::Bucket own{.label = "running statistics", .tensors = states.size(), .reduction = row.entry.id};
+    for (const std::string& name : states) own.floats += elementsOf(program, name);
+    plan.buckets[0].tensors -= own.tensors;
+    plan.buckets[0].floats -= own.floats;
+    const ReductionShape shape = shapeOf(m_wire, own.floats);
+    own.cost = costOf(row, shape);
+    plan.cost.steps += own.cost.steps, plan.cost.bytes += own.cost.bytes, plan.cost.total += own.cost.total;
+    if (plan.seconds) *plan.seconds += own.seconds = secondsOf(row, shape);
+    plan.buckets.insert(plan.buckets.begin() + 1, std::move(own));
+  }
+  void rewrite(ExchangePlan& plan, ExchangePlan::Bucket& bucket, std::int64_t bytes) const {
+    const ReductionCost cost{.steps = m_question.ranks - 1, .bytes = bytes, .total = bytes * m_question.ranks};
+    plan.cost.steps += cost.steps - bucket.cost.steps;
+    plan.cost.bytes += cost.bytes - bucket.cost.bytes;
+    plan.cost.total += cost.total - bucket.cost.total;
+    bucket.cost = cost;
+    bucket.label += ", each to who steps it";
+    if (!plan.seconds) return;
+    const bool inside = m_question.perHost == 0 || m_question.perHost >= m_question.ranks;
+    const Link& link = inside ? m_question.links->within : m_question.links->between;
+    const double seconds = static_cast<double>(cost.steps) * link.delay + static_cast<double>(bytes) / link.bandwidth;
+    *plan.seconds += seconds - bucket.seconds;
+    bucket.seconds = seconds;
+  }
+
+  // Behind a step each rank gives the weights that it alone steps to all others, in parts as large as the largest: of
+  // all (ZeRO 1), or of a rule's matrices.
+  void addWeights(ExchangePlan& plan, const UpdateSpec& update, const Program& program) const {
+    const bool sharesSlots = m_settings.boolean("shard_optimizer");
+    const OptimizerDefinition& rule = *findOptimizer(update.optimizer["name"].get<std::string>());
+    const auto products = rule.products ? rule.products(Values(rule.entry, update.optimizer)) : nullptr;
+    if (!sharesSlots && !(products && products->oneRankEach())) return;
+    std::vector<std::int64_t> elements, work;
+    for (const Parameter& parameter : program.parameters) {
+      if (parameter.isState || program.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
+      if (!sharesSlots && !ProductChoice(*products, program).takes(parameter)) continue;
+      elements.push_back(parameter.shape.elements());
+      work.push_back(sharesSlots ? elements.back() : static_cast<std::int64_t>(products->work(parameter.shape)));
+    }
+    if (elements.empty()) return;
     const std::int64_t ranks = m_question.ranks;
     std::vector<std::int64_t> held(static_cast<std::size_t>(ranks));
-    const std::vector<int> owners = ownersOf(elements, m_question.ranks);
+    const std::vector<int> owners = ownersOf(work, m_question.ranks);
     std::int64_t all = 0;
     for (std::size_t i = 0; i < owners.size(); ++i) {
       held[static_cast<std::size_t>(owners[i])] += elements[i];
@@ -96,7 +176,7 @@ class Exchange {
     plan.cost.steps += bucket.cost.steps;
     plan.cost.bytes += bytes;
     plan.cost.total += bucket.cost.total;
-    plan.stateShare = all > 0 ? static_cast<double>(most) / static_cast<double>(all) : 1;
+    if (sharesSlots) plan.stateShare = static_cast<double>(most) / static_cast<double>(all);
     if (!plan.seconds) return;
     const bool inside = m_question.perHost == 0 || m_question.perHost >= ranks;
     const Link& link = inside ? m_question.links->within : m_question.links->between;
@@ -141,7 +221,7 @@ std::vector<ExchangePlan> planExchange(const Project& project, const ExchangeQue
   const Exchange exchange(project, question);
   std::vector<ExchangePlan> plans;
   planTraining(project, [&](const Program& program) {
-    plans.push_back(exchange.plan(project.training.updates[plans.size()].network, program));
+    plans.push_back(exchange.plan(project.training.updates[plans.size()], program));
     return StepMemory{};
   });
   return plans;

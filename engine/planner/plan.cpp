@@ -46,6 +46,13 @@ class RuleSlots {
   int of(const Parameter& parameter) const {
     return m_choice && m_choice->takes(parameter) ? static_cast<int>(m_products->slots().size()) : m_slots;
   }
+  // Numbers beside those, in shapes of their own.
+  std::int64_t matricesOf(const Parameter& parameter) const {
+    std::int64_t all = 0;
+    if (m_choice && m_choice->takes(parameter))
+      for (const ProductMatrix& matrix : m_products->matrices(parameter.shape)) all += matrix.shape.elements();
+    return all;
+  }
 
  private:
   int m_slots = 0;
@@ -139,6 +146,8 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
       return slots.of(parameter) + averagesOf(settings) + method.slots;
     };
     planned.cost = planCosts(program, memoryOf(program), slotsOf, planned.passes * planned.computes);
+    for (const Parameter& parameter : program.parameters)
+      if (isWanted(update, parameter)) planned.cost.optimizerBytes += slots.matricesOf(parameter) * kFloat;
     planned.cost.copyBytes = changed * kFloat * method.copies;
 
     CostPlan& total = plan.total;

@@ -101,6 +101,14 @@ std::vector<std::string> Checkpoint::restore(ParameterStore& store,
   };
   for (const auto& entry : store.entries()) {
     const Parameter& parameter = entry->parameter;
+    if (isMatrix(parameter)) {  // another rule's, or in blocks of another size, it begins anew
+      const TensorFile::Tensor* tensor = m_file.find(parameter.name);
+      if (tensor && tensor->shape == parameter.shape)
+        entry->value.write(tensor->values);
+      else
+        missing.push_back(parameter.name);
+      continue;
+    }
     if (!fill(parameter.name, parameter.shape, entry->value) && !(mayLack && mayLack(parameter.name)))
       throwError(ErrorCode::badData, "{} holds no '{}', which the network has; it belongs to another network",
                  m_path.string(), parameter.name);

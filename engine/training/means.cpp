@@ -11,6 +11,31 @@ Json metricsJson(const Measured& measured) {
   return json;
 }
 
+Json toJson(const Measured& measured) {
+  Json metrics = Json::array(), sums = Json::array();
+  for (const auto& [name, value] : measured.metrics) metrics.push_back({name, numberToJson(value)});
+  for (const MetricSums& one : measured.sums) {
+    Json values = Json::array();
+    for (const double value : one.values) values.push_back(numberToJson(value));
+    sums.push_back({one.name, std::move(values)});
+  }
+  return {{"loss", numberToJson(measured.loss)},
+          {"samples", measured.samples},
+          {"metrics", std::move(metrics)},
+          {"sums", std::move(sums)}};
+}
+
+Measured measuredFromJson(const Json& json) {
+  Measured measured{.loss = numberFromJson(json.at("loss")), .samples = json.at("samples").get<double>()};
+  for (const Json& metric : json.at("metrics"))
+    measured.metrics.emplace_back(metric.at(0).get<std::string>(), numberFromJson(metric.at(1)));
+  for (const Json& one : json.at("sums")) {
+    MetricSums& sums = measured.sums.emplace_back(MetricSums{.name = one.at(0).get<std::string>()});
+    for (const Json& value : one.at(1)) sums.values.push_back(numberFromJson(value));
+  }
+  return measured;
+}
+
 void addSums(std::vector<double>& sums, std::span<const double> more) {
   if (!more.empty() && sums.size() != more.size()) sums.assign(more.size(), 0);
   for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
@@ -32,6 +57,11 @@ void Means::add(const Measured& part) {
     sum->sums.rule = own->rule;
     addSums(sum->sums.values, own->values);
   }
+}
+
+void Means::know(std::string_view name, const ResultSums& rule) {
+  for (Sum& sum : m_metrics)
+    if (sum.name == name && !sum.isMean()) sum.sums.rule = &rule;
 }
 
 Measured Means::value() const {

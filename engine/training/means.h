@@ -14,7 +14,7 @@ namespace loom {
 // Of a metric that is no mean over samples.
 struct MetricSums {
   std::string name;
-  const ResultSums* rule = nullptr;  // null where it stands in a checkpoint: the next part says it
+  const ResultSums* rule = nullptr;  // null where it comes from a checkpoint, until know() or the next part says it
   std::vector<double> values;        // empty: nothing is added
 };
 
@@ -27,6 +27,9 @@ struct Measured {
 };
 
 Json metricsJson(const Measured& measured);
+// For a checkpoint, exactly. Rules of sums are for the reader to add.
+Json toJson(const Measured& measured);
+Measured measuredFromJson(const Json& json);
 
 // Both are as long, or one of them is empty.
 void addSums(std::vector<double>& sums, std::span<const double> more);
@@ -37,6 +40,8 @@ class Means {
   // NaN where nothing was added.
   Measured value() const;
   bool empty() const { return m_samples == 0; }
+  // The rule of a metric that is no mean, which a checkpoint does not hold.
+  void know(std::string_view name, const ResultSums& rule);
   void clear() { *this = {}; }
   // The exact sums, for a checkpoint.
   Json toJson() const;

@@ -1,7 +1,9 @@
 #pragma once
 // One update of `training` on the parameter store: its program (update_program.h), compiled by the backend whose memory
-// the store is in, and how often it has run.
+// the store is in, and how often it has run. A rule that keeps matrices has a program of their statistics before it,
+// and work for the host in between.
 #include <deque>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -38,8 +40,11 @@ class ParameterUpdate {
     std::int64_t stepsPerEpoch = 1;  // into which rules that follow epochs see them divided
     double averageDecay = 0;         // of the average of the weights; 0: none
     std::optional<double> clipNorm;  // that apply() is going to be given
-    int rank = 0, ranks = 1;         // that share the rule's slots
-    int threads = 0;                 // as in CompileOptions, as are the others
+    int rank = 0, ranks = 1;         // that share the work, as in UpdateProgramOptions
+    bool sharesSlots = false;
+    // Where a rank has the gradients alone of what it owns: squares of these gradients become all ranks', by parameter.
+    std::function<void(std::span<double>)> gatherSquares = nullptr;
+    int threads = 0;  // as in CompileOptions, as are the others
     Trace* trace = nullptr;
     bool profile = false;
   };
@@ -68,6 +73,10 @@ class ParameterUpdate {
   const std::vector<std::string>& slots() const { return m_made.slots; }                   // names in the store
   const std::vector<std::vector<std::string>>& slotsOf() const { return m_made.slotsOf; }  // by parameter
   const std::vector<int>& owners() const { return m_made.owners; }                         // by parameter, ranks
+  const std::vector<std::vector<ProductMatrix>>& matricesOf() const { return m_made.matricesOf; }  // by parameter
+  // One update at a time may be under way with either.
+  bool worksOnHost() const { return m_made.products != nullptr; }
+  bool gathersSquares() const { return m_gatherSquares != nullptr; }
   const std::vector<std::string>& copies() const { return m_made.copies; }  // slots that begin as the weight
   const std::vector<std::string>& undecayed() const { return m_made.undecayed; }
   const std::optional<EvaluatedFrom>& evaluated() const { return m_made.evaluated; }
@@ -91,9 +100,17 @@ class ParameterUpdate {
  private:
   TrustRatios summary() const;
   std::int64_t stepScalar(const ApplyOptions& options);
+  bool countStatistics(std::int64_t number, const ApplyOptions& options);
+  void workOnHost(std::int64_t number);
+  void takeSquares(std::int64_t number);
   std::int64_t m_stepsPerEpoch = 1;
-  UpdateProgram m_made;  // its program went into the executable
-  std::unique_ptr<Executable> m_executable;
+  ParameterStore& m_store;
+  int m_index;
+  UpdateProgram m_made;                                                  // its programs went into the executables
+  std::unique_ptr<Executable> m_statistics, m_ownSquares, m_executable;  // those but the last may be null
+  std::function<void(std::span<double>)> m_gatherSquares;
+  int m_rank = 0;
+  std::vector<bool> m_worked;  // by place in onHost: the host has worked on it; empty: not asked yet
   std::int64_t m_count = 0;
   struct Begun {
     StepNumber step = 0;

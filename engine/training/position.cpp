@@ -65,6 +65,7 @@ Json Position::toJson() const {
                {"datasets", std::move(places)},
                {"updates", std::move(counts)},
                {"batch", batch}};
+  if (first) json["first"] = loom::toJson(*first);
   if (stageBatch > 0) json["stage_batch"] = stageBatch;
   if (best) json["best"] = best->toJson();
   return json;
@@ -83,6 +84,7 @@ Position Position::fromJson(const Json& json) {
     position.nextValidation = json.at("next_validation").get<double>();
     position.nextKept = json.at("next_kept").get<double>();
     position.means = Means::fromJson(json.at("means"));
+    if (json.contains("first")) position.first = measuredFromJson(json["first"]);
     for (const auto& [name, place] : json.at("datasets").items())
       position.datasets[name] = {place.at("epoch").get<std::int64_t>(), place.at("sample").get<std::int64_t>()};
     for (const Json& update : json.at("updates")) {

@@ -39,6 +39,8 @@ struct Position {
   double nextValidation = 0;       // epoch at which validation is due
   double nextKept = 0;             // epoch at which a checkpoint that is kept is due
   Means means;                     // of this epoch so far
+  // The first update's newest figures, of one that does not run in every step: they are told until it does again.
+  std::optional<Measured> first;
   std::optional<BestSoFar> best;
   struct DatasetPlace {
     std::int64_t epoch = 0, sample = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "engine/training/update_program.h"
+
 namespace loom {
 namespace {
 
@@ -25,7 +27,8 @@ std::uint64_t checksumOf(std::span<const float> values) {
 
 std::uint64_t checksumOf(const ParameterStore& store) {
   std::uint64_t sum = 0;
-  for (const auto& entry : store.entries()) sum = (std::rotl(sum, 23) ^ checksumOf(entry->value.values())) * kOdd;
+  for (const auto& entry : store.entries())
+    if (!isMatrix(entry->parameter)) sum = (std::rotl(sum, 23) ^ checksumOf(entry->value.values())) * kOdd;
   return std::max<std::uint64_t>(sum, 1);
 }
 
@@ -37,6 +40,11 @@ void shareStore(Communicator& communicator, ParameterStore& store, StorePart wha
     tensor.write(values);
   };
   for (const auto& entry : store.entries()) {
+    if (isMatrix(entry->parameter)) {
+      const auto [parameter, matrix] = parameterAndSlot(entry->parameter.name);
+      if (what != StorePart::values && (!skips || !skips(parameter, matrix))) share(entry->value);
+      continue;
+    }
     share(entry->value);
     if (what == StorePart::values) continue;
     for (auto& [name, slot] : entry->slots)

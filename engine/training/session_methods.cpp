@@ -64,6 +64,10 @@ void TrainingSession::beginMissingCopies(const std::vector<std::string>& missing
   }
 }
 
+bool TrainingSession::sharesSlots() const {
+  return std::any_of(m_updates.begin(), m_updates.end(), [](const auto& update) { return update->sharded(); });
+}
+
 bool TrainingSession::decidedByFirst(bool mine) const {
   if (!sharesSlots()) return mine;
   std::byte decided{mine};
@@ -74,8 +78,9 @@ bool TrainingSession::decidedByFirst(bool mine) const {
 SkipsSlot TrainingSession::sharedSlots() const {
   if (!sharesSlots()) return nullptr;
   return [this](std::string_view parameter, std::string_view slot) {
-    return std::any_of(m_updates.begin(), m_updates.end(),
-                       [&](const auto& update) { return update->sharded()->holds(parameter, slot); });
+    return std::any_of(m_updates.begin(), m_updates.end(), [&](const auto& update) {
+      return update->sharded() && update->sharded()->holds(parameter, slot);
+    });
   };
 }
 
@@ -83,9 +88,10 @@ SkipsSlot TrainingSession::sharedSlots() const {
 std::vector<std::string> TrainingSession::spreadSlots(const std::optional<Checkpoint>& from) {
   std::vector<std::string> missing;
   for (const auto& update : m_updates)
-    for (std::string& name : update->sharded()->spread(
-             [&from](const std::string& slot) { return from ? from->slotValues(slot) : std::vector<float>(); }))
-      missing.push_back(std::move(name));
+    if (update->sharded())
+      for (std::string& name : update->sharded()->spread(
+               [&from](const std::string& slot) { return from ? from->slotValues(slot) : std::vector<float>(); }))
+        missing.push_back(std::move(name));
   return missing;
 }
 
@@ -93,7 +99,8 @@ std::optional<Snapshot> TrainingSession::snapshot(const EvaluatedInPlace* shown)
   std::vector<ShardedSlots::Slot> elsewhere;
   if (sharesSlots())
     for (const auto& update : m_updates)
-      for (ShardedSlots::Slot& slot : update->sharded()->gather()) elsewhere.push_back(std::move(slot));
+      if (update->sharded())
+        for (ShardedSlots::Slot& slot : update->sharded()->gather()) elsewhere.push_back(std::move(slot));
   if (!first()) return {};
   Snapshot taken = takeSnapshot(m_store, m_step, position().toJson(), shown);
   for (ShardedSlots::Slot& slot : elsewhere)
@@ -125,7 +132,11 @@ void TrainingSession::tellOtherSlots(const std::vector<std::string>& missing, co
   for (const auto& entry : m_store.entries())
     for (const auto& [slot, tensor] : entry->slots) kept.insert(slot);
   for (const auto& update : m_updates)  // other ranks' among them
-    for (const auto& slots : update->update().slotsOf()) kept.insert(slots.begin(), slots.end());
+    for (std::size_t i = 0; i < update->update().slotsOf().size(); ++i) {
+      const std::vector<std::string>& slots = update->update().slotsOf()[i];
+      kept.insert(slots.begin(), slots.end());
+      for (const ProductMatrix& matrix : update->update().matricesOf()[i]) kept.insert(matrix.name);
+    }
   for (const std::string& slot : had) {
     if (kept.contains(slot)) continue;
     const MethodDefinition* method = methodOf(slot);

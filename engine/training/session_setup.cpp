@@ -314,6 +314,7 @@ void TrainingSession::resume() {
   m_stepsTotal = std::max<std::int64_t>(m_stepsTotal, 1);
   m_stepsPlanned = m_endsBySteps ? m_stepsTotal : std::max<std::int64_t>(planned, 1);
   followSettings(perEpoch);
+  knowMetrics();
   for (std::size_t i = 0; i < m_updates.size(); ++i) m_updates[i]->setPlace(m_position.updates[i]);
   for (const auto& update : m_updates) update->setSpan({.steps = m_stepsTotal, .stepsPerEpoch = perEpoch});
   warnOfLoneStatistics();

@@ -133,6 +133,7 @@ void TrainingSession::finishStep() {
     if (part.update == m_updates.front().get()) {
       measured = m_firstMeasured = std::move(own);
       m_ownMetrics = measured.metrics.size();
+      if (part.update->spec().every > 1) m_position.first = m_firstMeasured;
       continue;
     }
     // Those of further updates stand under their network's name, and only at the steps at which they ran.
@@ -149,6 +150,22 @@ void TrainingSession::finishStep() {
   m_position.means.add(measured);
   if (!step.apart.empty()) makeAlike(step.apart);
   m_sound = true;
+}
+
+// Figures of an epoch that a checkpoint interrupted: some update may not run any more before it ends.
+void TrainingSession::knowMetrics() {
+  if (m_position.first) m_firstMeasured = *m_position.first;
+  m_ownMetrics = m_firstMeasured.metrics.size();
+  for (const auto& update : m_updates) {
+    const bool isFirst = update == m_updates.front();
+    for (const MetricPlace& metric : update->metrics()) {
+      if (!metric.rule) continue;
+      m_position.means.know(isFirst ? metric.name : update->network().name + "/" + metric.name, *metric.rule);
+      if (!isFirst) continue;
+      for (MetricSums& sums : m_firstMeasured.sums)
+        if (sums.name == metric.name) sums.rule = metric.rule;
+    }
+  }
 }
 
 // Known to all ranks alike. Hosts of different kinds come apart in the last bits now and then: rank 0's weights go on.

@@ -18,7 +18,7 @@ ShardedSlots::ShardedSlots(Communicator& communicator, ParameterStore& store, st
   std::vector<std::size_t> held(static_cast<std::size_t>(communicator.size()));
   for (const Tensor& tensor : m_tensors) {
     held[static_cast<std::size_t>(tensor.owner)] += static_cast<std::size_t>(store.at(tensor.name).value.elements());
-    for (const std::string& slot : tensor.slots) m_names.insert(tensor.name + "#" + slot);
+    forEachKept(tensor, [&](const std::string& name, const Shape&) { m_names.insert(slotName(tensor.name, name)); });
   }
   m_most = *std::max_element(held.begin(), held.end());
   m_mine.resize(m_most);
@@ -48,23 +48,27 @@ void ShardedSlots::shareWeights() {
   }
 }
 
+StoredTensor& ShardedSlots::kept(const Tensor& tensor, const std::string& name) const {
+  const std::string matrix = slotName(tensor.name, name);
+  return m_store.has(matrix) ? m_store.at(matrix).value : m_store.slot(tensor.name, name);
+}
+
 std::vector<ShardedSlots::Slot> ShardedSlots::gather() {
   m_communicator.activity().subject.store("optimizer state", std::memory_order_relaxed);
   const int rank = m_communicator.rank();
   std::vector<Slot> slots;
   for (const Tensor& tensor : m_tensors) {
     if (tensor.owner == 0 || (rank != 0 && rank != tensor.owner)) continue;
-    for (const std::string& name : tensor.slots) {
+    forEachKept(tensor, [&](const std::string& name, const Shape& shape) {
       if (rank == tensor.owner) {
-        std::vector<float> values = m_store.slot(tensor.name, name).values();
+        std::vector<float> values = kept(tensor, name).values();
         m_communicator.send(bytesOf(values), 0, kTag);
-        continue;
+        return;
       }
-      const ParameterStore::Entry& entry = m_store.at(tensor.name);
-      Slot& slot = slots.emplace_back(Slot{tensor.name + "#" + name, entry.parameter.shape, {}});
-      slot.values.resize(static_cast<std::size_t>(entry.value.elements()));
+      Slot& slot = slots.emplace_back(Slot{slotName(tensor.name, name), shape, {}});
+      slot.values.resize(static_cast<std::size_t>(shape.elements()));
       m_communicator.receive(bytesOf(slot.values), tensor.owner, kTag);
-    }
+    });
   }
   return slots;
 }
@@ -76,26 +80,26 @@ std::vector<std::string> ShardedSlots::spread(
   std::vector<std::string> missing;
   for (const Tensor& tensor : m_tensors) {
     if (rank != 0 && rank != tensor.owner) continue;
-    for (const std::string& name : tensor.slots) {
-      const auto count = static_cast<std::size_t>(m_store.at(tensor.name).value.elements());
+    forEachKept(tensor, [&](const std::string& name, const Shape& shape) {
+      const auto count = static_cast<std::size_t>(shape.elements());
       std::vector<float> values;
       if (rank == 0) {
-        values = valuesOf(tensor.name + "#" + name);
-        if (values.empty()) missing.push_back(tensor.name + "#" + name);
+        values = valuesOf(slotName(tensor.name, name));
+        if (values.size() != count) missing.push_back(slotName(tensor.name, name)), values.clear();
         values.resize(count);
         if (tensor.owner != 0) m_communicator.send(bytesOf(values), tensor.owner, kTag);
       } else {
         values.resize(count);
         m_communicator.receive(bytesOf(values), 0, kTag);
       }
-      if (rank == tensor.owner) m_store.slot(tensor.name, name).write(values);
-    }
+      if (rank == tensor.owner) kept(tensor, name).write(values);
+    });
   }
   return missing;
 }
 
 bool ShardedSlots::holds(std::string_view tensor, std::string_view slot) const {
-  return m_names.contains(std::string(tensor) + "#" + std::string(slot));
+  return m_names.contains(slotName(tensor, slot));
 }
 
 }  // namespace loom

@@ -46,6 +46,7 @@ StartedFrom startFrom(ParameterStore& store, const StartFromOptions& options) {
   std::vector<NamedShape> stored;
   std::vector<ParameterStore::Entry*> entries;
   for (const auto& entry : store.entries()) {
+    if (isMatrix(entry->parameter)) continue;
     stored.push_back({entry->parameter.name, entry->parameter.shape});
     entries.push_back(entry.get());
   }

@@ -39,15 +39,16 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   for (std::size_t b = 0; b < options.buckets.size() && !streams.sums; ++b) {
     const bool isOfStates = options.hasStates && b + 1 == options.buckets.size();
     addPart({.wire = isOfStates ? Wire::f32 : m_wire,
-             .label = isOfStates ? "running statistics" : labelOf(options.buckets[b])},
+             .label = isOfStates ? "running statistics" : labelOf(options.buckets[b]),
+             .ofStates = isOfStates},
             options.buckets[b], store, options.delayedIn);
     if (!isOfStates) m_gradientTensors = m_stored.size();
   }
-  // What is added behind the last shard has nothing to overlap: one message does.
-  if (rowOf(m_wire).exact && !m_parts.empty())
-    m_parts = {Part{
-        .last = m_tensors.size(), .floats = m_parts.back().begin + m_parts.back().floats, .label = "all gradients"}};
   if (parallel.ranks() > 1) m_perHost = ranksPerHost(allGatherTexts(parallel.communicator, machineOfRank()));
+  // What is added behind the last shard has nothing to overlap: one message does, beside statistics, which all need.
+  if (rowOf(m_wire).exact && !m_parts.empty()) join(m_parts.size() - (m_parts.back().ofStates ? 1 : 0));
+  if (!options.owners.empty() && options.delayedIn.empty() && !streams.sums) scatter(options.owners);
+  if (rowOf(m_wire).exact && !m_scatters && !m_parts.empty()) join(m_parts.size());
   if (!options.delayedIn.empty() && parallel.ranks() > 1)
     m_own = parallel.communicator.split(0, parallel.communicator.rank());
   makeReductions();
@@ -60,6 +61,49 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
 }
 
 StepExchange::~StepExchange() = default;
+
+// The first parts become one.
+void StepExchange::join(std::size_t count) {
+  if (count == 0) return;
+  const Part& last = m_parts[count - 1];
+  const Part all{.last = last.last, .floats = last.begin + last.floats, .label = "all gradients"};
+  m_parts.erase(m_parts.begin() + 1, m_parts.begin() + static_cast<std::ptrdiff_t>(count));
+  m_parts.front() = all;
+}
+
+// Each rank is left with what it needs, if all that passes the busiest of them is less then.
+void StepExchange::scatter(const std::map<std::string, int>& owners) {
+  const ReductionDefinition& row = rowOf(m_wire);
+  std::vector<OwnedParts> owned;
+  std::int64_t scattered = 0, whole = 0;
+  for (const Part& part : m_parts) {
+    std::vector<OwnedParts::Part> own;
+    std::size_t begin = 0;
+    for (std::size_t i = part.first; i < part.last; ++i) {
+      const auto owner = owners.find(m_names[i]);
+      if (!part.ofStates && owner == owners.end()) return;
+      if (!part.ofStates) own.push_back({begin, m_tensors[i].size(), owner->second});
+      begin += m_tensors[i].size();
+    }
+    owned.emplace_back(std::move(own), m_parallel.ranks());
+    if (part.ofStates) continue;
+    const ReductionShape shape = shapeOf(part.wire, part.floats);
+    const auto bytes = scatteredBytes(row, shape, owned.back());
+    if (!bytes) return;
+    scattered += *bytes;
+    whole += loom::costOf(row, shape).bytes;
+  }
+  m_scatters = scattered < whole;
+  for (std::size_t i = 0; m_scatters && i < m_parts.size(); ++i)
+    if (!m_parts[i].ofStates) m_parts[i].owned = std::move(owned[i]);
+}
+
+ReductionCost StepExchange::costOf(const Part& part, const ReductionDefinition& row) const {
+  const ReductionShape shape = shapeOf(part.wire, part.floats);
+  if (!part.owned) return loom::costOf(row, shape);
+  const std::int64_t bytes = *scatteredBytes(row, shape, *part.owned);
+  return {.steps = m_parallel.ranks() - 1, .bytes = bytes, .total = bytes * m_parallel.ranks()};
+}
 
 const ReductionDefinition& StepExchange::rowOf(Wire wire) const {
   return reductionOf(m_choice, wire, m_parallel.deterministic);
@@ -82,6 +126,7 @@ void StepExchange::addPart(Part part, const std::vector<std::string>& names, Par
     StoredTensor& computed = store.gradient(name);
     StoredTensor& gradient = delayedIn.empty() ? computed : store.slot(name, delayedIn);
     if (!delayedIn.empty()) m_turns.emplace_back(&computed, &gradient);
+    m_names.push_back(name);
     m_stored.push_back(&gradient);
     m_copies.emplace_back(gradient.isHost() ? 0 : static_cast<std::size_t>(gradient.elements()));
     m_tensors.push_back(gradient.isHost() ? gradient.host() : std::span(m_copies.back()));
@@ -100,10 +145,11 @@ void StepExchange::makeReductions() {
   std::map<Wire, std::shared_ptr<Reduction>> made;
   for (Part& part : m_parts) {
     std::shared_ptr<Reduction>& last = made[part.wire];
-    if (!last || last->addsShards())
+    if (!last || last->addsShards() || part.owned || m_scatters)
       last = rowOf(part.wire).make(m_own ? *m_own : m_parallel.communicator, shapeOf(part.wire, most[part.wire]));
     part.reduction = last;
     m_addsShards |= last->addsShards();
+    if (part.owned) dynamic_cast<Scattering&>(*last).scatter(*part.owned);
   }
 }
 
@@ -115,10 +161,11 @@ Json StepExchange::describe() const {
     const Part& part = m_parts[i];
     const auto chosen = part.reduction->chosenFor(part.floats);
     const ReductionDefinition& row = chosen ? *findReduction(chosen->name) : rowOf(part.wire);
-    const ReductionCost cost = costOf(row, shapeOf(part.wire, part.floats));
+    const ReductionCost cost = costOf(part, row);
     steps += cost.steps, bytes += cost.bytes;
     Json bucket = {{"label", part.label}, {"numbers", part.floats}, {"reduction", row.entry.id},
                    {"steps", cost.steps}, {"bytes", cost.bytes},    {"total_bytes", cost.total}};
+    if (part.owned) bucket["scattered"] = true;  // each rank has its own alone
     if (chosen) bucket["predicted_ms"] = chosen->seconds * 1e3;
     if (const double least = m_gradients->leastSeconds(i); least > 0) bucket["least_ms"] = least * 1e3;
     buckets.push_back(std::move(bucket));

@@ -8,11 +8,14 @@
 // Where gradients are delayed, those of a step go round while the next is computed: they wait in a slot,
 // and those of the step before stand in the store when run() returns.
 // Devices that exchange by themselves sum gradients in f32 where every rank has samples in every step.
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/comm/gradient_exchange.h"
+#include "engine/comm/reductions/scattered.h"
 #include "engine/program/backend.h"
 #include "engine/training/gradient_figures.h"
 #include "engine/training/parallel.h"
@@ -26,6 +29,8 @@ class StepExchange {
     bool hasStates = false;                         // the last bucket is that of averaged states
     std::int64_t smallestBatch = 1;                 // samples of the smallest step
     std::string delayedIn;                          // slot of what waits; empty: gradients are not delayed
+    // By parameter, the rank that alone needs the sum of its gradient; empty: all need all.
+    std::map<std::string, int> owners = {};
   };
   StepExchange(const Parallel& parallel, const TrainSettings& settings, ParameterStore& store, const Options& options);
   ~StepExchange();
@@ -35,6 +40,9 @@ class StepExchange {
   // How gradients are added, and for each bucket what it sends and the least time that it has taken so far; null where
   // nothing is exchanged by the host.
   Json describe() const;
+
+  // Whether a rank ends with the sums of its own gradients alone, since that sends fewer bytes.
+  bool scatters() const { return m_scatters; }
 
   // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order. Where it is to be measured,
   // the gradient's length over the first shard of each rank is known behind it, by all ranks alike.
@@ -64,10 +72,15 @@ class StepExchange {
     std::size_t first = 0, last = 0, begin = 0, floats = 0;
     Wire wire = Wire::f32;
     std::string label;
+    bool ofStates = false;
+    std::optional<OwnedParts> owned = {};  // where ranks need their own alone
     std::shared_ptr<Reduction> reduction;
   };
   void addPart(Part part, const std::vector<std::string>& names, ParameterStore& store, const std::string& delayedIn);
   void makeReductions();
+  void join(std::size_t count);
+  void scatter(const std::map<std::string, int>& owners);
+  ReductionCost costOf(const Part& part, const ReductionDefinition& row) const;
   const ReductionDefinition& rowOf(Wire wire) const;
   ReductionShape shapeOf(Wire wire, std::size_t floats) const;
   GradientExchange::Bucket bucketOf(const Part& part);
@@ -84,6 +97,8 @@ class StepExchange {
   std::unique_ptr<Communicator> m_own;  // what is under way while others talk has ranks of its own
   bool m_underWay = false;
   int m_perHost = 0;  // ranks of a host, as ReductionShape has it
+  bool m_scatters = false;
+  std::vector<std::string> m_names;  // by tensor
   std::vector<StoredTensor*> m_stored;
   std::vector<std::vector<float>> m_copies;  // by tensor; empty on the host
   std::vector<std::span<float>> m_tensors;

@@ -54,7 +54,8 @@ class TrainingSession {
   void refuseMethods() const;
   void makeStatistics();
   void beginMissingCopies(const std::vector<std::string>& missing);
-  bool sharesSlots() const { return m_settings.shardOptimizer && m_parallel.ranks() > 1; }
+  // Whether ranks share what a rule keeps, by the setting or by a rule that gives each tensor to one rank.
+  bool sharesSlots() const;
   // What rank 0 decides, where all must do the same.
   bool decidedByFirst(bool mine) const;
   SkipsSlot sharedSlots() const;
@@ -75,6 +76,7 @@ class TrainingSession {
   // steps: session_steps.cpp
   struct PartBegun;
   struct StepBegun;
+  void knowMetrics();
   void trainStep();
   void beginStep();
   void settle(std::size_t underWay);

@@ -8,7 +8,6 @@
 #include "engine/network/pattern.h"
 #include "engine/network/product_choice.h"
 #include "engine/ops/update.h"
-#include "engine/optimizers/product_rule.h"
 #include "engine/program/builder.h"
 #include "engine/training/methods/slot_owners.h"
 
@@ -80,37 +79,48 @@ class UpdateWriter {
   }
 
   UpdateProgram write(const Program& trained) {
-    std::vector<std::int64_t> elements;
-    for (const Parameter& parameter : trained.parameters)
-      if (!parameter.isState && trained.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor)
-        elements.push_back(parameter.shape.elements());
-    m_made.owners = ownersOf(elements, m_options.ranks);
+    m_made.owners = owners(trained);
     for (const Parameter& parameter : trained.parameters)
       if (trained.findTensor(parameter.name, TensorRole::parameterGradient) != kNoTensor) take(parameter);
     if (m_gradients.empty()) refuseEmpty(m_spec, m_index, trained);
-    m_squares = m_builder.add("gradient_squares", m_gradients);
+    m_squares = m_options.ownGradients ? writeSquares() : m_builder.add("gradient_squares", m_gradients);
+    writeStatistics();
     for (const Multiplied& one : m_multiplied) multiply(one);
     const TensorId ratios = emitUpdate();
     if (averages() && !m_multiplied.empty()) emitAverages();
-    m_builder.result(kSquaresResult, ResultKind::output, m_squares);
+    if (!m_options.ownGradients) m_builder.result(kSquaresResult, ResultKind::output, m_squares);
     m_builder.result(kRatiosResult, ResultKind::output, ratios);
     m_made.program = m_builder.take();
+    if (!m_made.onHost.empty()) m_made.products = std::move(m_products);
     return std::move(m_made);
   }
 
  private:
+  // The largest first: numbers where slots are shared, else the rule's work.
+  std::vector<int> owners(const Program& trained) const {
+    const bool each = !m_options.sharesSlots && m_products && m_products->oneRankEach();
+    std::vector<std::int64_t> weights;
+    for (const Parameter& parameter : trained.parameters) {
+      if (parameter.isState || trained.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
+      if (m_options.ranks > 1 && each)
+        weights.push_back(m_choice->takes(parameter) ? static_cast<std::int64_t>(m_products->work(parameter.shape))
+                                                     : -1);
+      else
+        weights.push_back(m_options.sharesSlots ? parameter.shape.elements() : -1);
+    }
+    return ownersOf(weights, m_options.ranks);
+  }
+
   // A parameter that is stepped by products.
   struct Multiplied {
     Parameter parameter;
     TensorId weight, gradient;
     double decay;
-    std::size_t square;
+    std::size_t square;  // also its place among the parameters
   };
 
   bool averages() const { return m_options.averageDecay > 0; }
-  std::string inStore(const std::string& slot) const {
-    return m_index == 0 ? slot : fmt::format("{}@{}", slot, m_index);
-  }
+  std::string inStore(const std::string& slot) const { return nameInStore(slot, m_index); }
 
   std::vector<std::string> slotsOf(bool byProducts) const {
     if (!byProducts) return m_made.slots;
@@ -131,13 +141,20 @@ class UpdateWriter {
     const bool decayed = !matched(m_spec.decayExclude);
     if (!decayed) m_made.undecayed.push_back(parameter.name);
     const double decay = decayed ? m_made.baseDecay : 0;
-    const bool own = m_made.owners[m_made.parameters.size()] == m_options.rank;
+    const int owner = m_made.owners[m_made.parameters.size()];
+    const bool own = owner < 0 || owner == m_options.rank;
     const TensorId gradient = m_builder.gradient(parameter);
     m_gradients.push_back(gradient);
+    m_withGradient.push_back(parameter);
+    m_made.shapes.push_back(parameter.shape);
     m_made.parameters.push_back(parameter.name);
     const bool byProducts = m_choice && m_choice->takes(parameter);
     m_made.scaled.push_back(own && !byProducts && !matched(m_unscaled));
     m_made.slotsOf.push_back(slotsOf(byProducts));
+    m_made.matricesOf.emplace_back();
+    if (byProducts)
+      for (ProductMatrix& matrix : m_products->matrices(parameter.shape))
+        m_made.matricesOf.back().push_back({inStore(matrix.name), std::move(matrix.shape)});
     if (!own) return;
     const TensorId weight = m_builder.parameter(parameter);
     if (byProducts) {
@@ -152,34 +169,94 @@ class UpdateWriter {
   }
 
   // What gradients are multiplied with so that their common norm stays below the limit, as the op `update` does it.
-  TensorId clipping() {
-    if (m_clip != kNoTensor || !m_options.clipNorm) return m_clip;
+  TensorId clipping(ProgramBuilder& builder, const std::vector<TensorId>& gradients) const {
+    if (!m_options.clipNorm) return kNoTensor;
     TensorId sum = kNoTensor;
-    for (const TensorId gradient : m_gradients) {
-      const TensorId square = m_builder.add("unary", {gradient}, {{"function", "square"}});
-      const TensorId part = m_builder.add("reduce", {square}, {{"function", "sum"}});
-      sum = sum == kNoTensor ? part : m_builder.add("binary", {sum, part}, {{"function", "add"}});
+    for (const TensorId gradient : gradients) {
+      const TensorId square = builder.add("unary", {gradient}, {{"function", "square"}});
+      const TensorId part = builder.add("reduce", {square}, {{"function", "sum"}});
+      sum = sum == kNoTensor ? part : builder.add("binary", {sum, part}, {{"function", "add"}});
     }
-    const TensorId norm = m_builder.add("unary", {sum}, {{"function", "sqrt"}}),
-                   below = m_builder.add("scale", {norm}, {{"factor", 1.0}, {"offset", 1e-6}}),
-                   over = m_builder.add("unary", {below}, {{"function", "reciprocal"}}),
-                   scale = m_builder.add("scale", {over}, {{"factor", *m_options.clipNorm}, {"offset", 0.0}});
-    return m_clip = m_builder.add("unary", {scale}, {{"function", "clamp"}, {"alpha", 0.0}, {"beta", 1.0}});
+    const TensorId norm = builder.add("unary", {sum}, {{"function", "sqrt"}}),
+                   below = builder.add("scale", {norm}, {{"factor", 1.0}, {"offset", 1e-6}}),
+                   over = builder.add("unary", {below}, {{"function", "reciprocal"}}),
+                   scale = builder.add("scale", {over}, {{"factor", *m_options.clipNorm}, {"offset", 0.0}});
+    return builder.add("unary", {scale}, {{"function", "clamp"}, {"alpha", 0.0}, {"beta", 1.0}});
+  }
+
+  // Its matrices in the store, as states of a program.
+  std::vector<TensorId> matricesOf(ProgramBuilder& builder, const Multiplied& one) const {
+    std::vector<TensorId> states;
+    for (const ProductMatrix& matrix : m_made.matricesOf[one.square])
+      states.push_back(builder.state({.name = matrixInStore(one.parameter.name, matrix.name),
+                                      .shape = matrix.shape,
+                                      .initializer = {.kind = InitializerKind::zeros},
+                                      .isState = true}));
+    return states;
+  }
+  // Pairs of what `into` becomes, of what does.
+  static void addStates(std::vector<TensorId>& states, const std::vector<TensorId>& into,
+                        const std::vector<TensorId>& becomes) {
+    for (std::size_t i = 0; i < std::min(into.size(), becomes.size()); ++i)
+      if (becomes[i] != kNoTensor) states.insert(states.end(), {into[i], becomes[i]});
+  }
+
+  TensorId writeSquares() {
+    ProgramBuilder own(1, m_builder.seed(), true);
+    std::vector<TensorId> gradients;
+    for (std::size_t i = 0; i < m_withGradient.size(); ++i)
+      if (m_made.owners[i] == m_options.rank) gradients.push_back(own.gradient(m_withGradient[i]));
+    if (!gradients.empty()) {
+      own.result(kSquaresResult, ResultKind::output, own.add("gradient_squares", gradients));
+      m_made.squares = own.take();
+    }
+    return m_builder.input(kSquaresResult, Shape{static_cast<std::int64_t>(m_gradients.size())}, DataType::f64);
+  }
+
+  // What the rule's matrices become before the host works on them: nothing where a gradient is not finite.
+  void writeStatistics() {
+    ProgramBuilder before(1, m_builder.seed(), true);
+    std::vector<TensorId> gradients, states;
+    for (const Parameter& parameter : m_withGradient) gradients.push_back(before.gradient(parameter));
+    const TensorId squares = before.add("gradient_squares", gradients);
+    TensorId clip = kNoTensor;
+    for (const Multiplied& one : m_multiplied) {
+      if (m_made.matricesOf[one.square].empty()) continue;
+      m_made.onHost.push_back(one.square);
+      if (clip == kNoTensor) clip = clipping(before, gradients);
+      ProductInputs inputs{.gradient = gradients[one.square], .matrices = matricesOf(before, one)};
+      if (clip != kNoTensor) inputs.gradient = before.add("scale_by", {inputs.gradient, clip});
+      std::vector<TensorId> into(1 + m_products->slots().size(), kNoTensor);
+      into.insert(into.end(), inputs.matrices.begin(), inputs.matrices.end());
+      addStates(states, into, m_products->emitStatistics(before, inputs));
+    }
+    if (states.empty()) return;
+    const OptimizerDefinition& still = *findOptimizer("SGD");
+    const Json none = Json::object();
+    std::vector<TensorId> inputs{before.constant(0), before.scalar(kUpdateCountScalar), kNoTensor, squares};
+    inputs.insert(inputs.end(), states.begin(), states.end());
+    Attributes attributes = updateAttributes(still, Values(still.entry, none), {}, {});
+    attributes.set("squares_at", std::vector<std::int64_t>());
+    before.add("update", std::move(inputs), std::move(attributes));
+    before.result(kSquaresResult, ResultKind::output, squares);
+    m_made.statistics = before.take();
   }
 
   void multiply(const Multiplied& one) {
-    const TensorId clip = clipping();
-    ProductInputs inputs{.weight = one.weight,
-                         .gradient = clip == kNoTensor ? one.gradient : m_builder.add("scale_by", {one.gradient, clip}),
-                         .learningRate = m_builder.scalar(kLearningRateScalar),
-                         .weightDecay = one.decay,
-                         .slots = {}};
+    if (m_clip == kNoTensor) m_clip = clipping(m_builder, m_gradients);
+    ProductInputs inputs{
+        .weight = one.weight,
+        .gradient = m_clip == kNoTensor ? one.gradient : m_builder.add("scale_by", {one.gradient, m_clip}),
+        .learningRate = m_builder.scalar(kLearningRateScalar),
+        .weightDecay = one.decay,
+        .slots = {},
+        .matrices = matricesOf(m_builder, one)};
     for (const std::string& slot : m_products->slots())
       inputs.slots.push_back(m_builder.slot(one.parameter, inStore(slot)));
-    const std::vector<TensorId> becomes = m_products->emit(m_builder, inputs);
-    m_states.insert(m_states.end(), {one.weight, becomes.front()});
-    for (std::size_t i = 0; i < inputs.slots.size(); ++i)
-      m_states.insert(m_states.end(), {inputs.slots[i], becomes[i + 1]});
+    std::vector<TensorId> into{one.weight};
+    into.insert(into.end(), inputs.slots.begin(), inputs.slots.end());
+    into.insert(into.end(), inputs.matrices.begin(), inputs.matrices.end());
+    addStates(m_states, into, m_products->emit(m_builder, inputs));
   }
 
   std::vector<TensorId> scalars(TensorId learningRate) {
@@ -232,6 +309,7 @@ class UpdateWriter {
   ProgramBuilder m_builder;
   UpdateProgram m_made;
   std::vector<TensorId> m_gradients, m_tensors, m_states;
+  std::vector<Parameter> m_withGradient;
   std::vector<Multiplied> m_multiplied;
   std::vector<double> m_decays;
   std::vector<std::int64_t> m_scaled, m_places;
@@ -239,6 +317,15 @@ class UpdateWriter {
 };
 
 }  // namespace
+
+std::string nameInStore(const std::string& slot, int index) {
+  return index == 0 ? slot : fmt::format("{}@{}", slot, index);
+}
+
+bool givesOneRankEach(const UpdateSpec& spec) {
+  const OptimizerDefinition& definition = definitionOf(spec.optimizer);
+  return definition.products && definition.products(Values(definition.entry, spec.optimizer))->oneRankEach();
+}
 
 bool isChosen(const UpdateSpec& spec, const Parameter& parameter) {
   return !parameter.isState && (spec.parameters.empty() || matchesAny(spec.parameters, parameter.name));

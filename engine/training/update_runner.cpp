@@ -4,7 +4,9 @@
 
 #include "engine/base/error.h"
 #include "engine/network/analysis.h"
+#include "engine/optimizers/optimizer.h"
 #include "engine/training/divergence.h"
+#include "engine/training/methods/slot_owners.h"
 
 namespace loom {
 
@@ -55,10 +57,12 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   for (const MethodChoice& choice : parts.settings.methods)
     if (choice.row->delays) delayed = methodSlot(choice.row->slots.front(), parts.index);
   if (m_request.averagesStates) {
-    m_exchange = std::make_unique<StepExchange>(
-        parts.parallel, parts.settings, parts.store,
-        StepExchange::Options{
-            .buckets = m_buckets, .hasStates = !m_statistics.empty(), .smallestBatch = smallest, .delayedIn = delayed});
+    m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store,
+                                                StepExchange::Options{.buckets = m_buckets,
+                                                                      .hasStates = !m_statistics.empty(),
+                                                                      .smallestBatch = smallest,
+                                                                      .delayedIn = delayed,
+                                                                      .owners = ownersOfGradients(whole)});
     m_request.collectives = m_exchange->collectives();
     if (m_request.collectives && !parts.parallel.deterministic) m_request.buckets = &m_buckets;
   }
@@ -72,12 +76,45 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   makeMethods();
   m_bindings = parts.feed.bind(parts.network, parts.networks.get(m_request).program());
   m_late = executable().resultsKept() > 1 && !m_scale.active() && m_methods.empty() && !m_update->weighsSteps() &&
-           !m_sharded;
+           !m_sharded && !m_update->worksOnHost();
+}
+
+bool UpdateRunner::sharesSlots() const {
+  return m_parts.settings.shardOptimizer && m_parts.parallel.communicator.size() > 1;
+}
+
+// By parameter, where each is stepped by one rank that needs no other gradient.
+std::map<std::string, int> UpdateRunner::ownersOfGradients(const Program& whole) const {
+  const OptimizerDefinition* rule = findOptimizer(m_parts.spec.optimizer.value("name", std::string()));
+  if (!sharesSlots() || !rule || !needsOwnGradientsAlone(m_parts.settings.methods, rule->products != nullptr))
+    return {};
+  std::vector<std::string> names;
+  std::vector<std::int64_t> elements;
+  for (const Parameter& parameter : whole.parameters) {
+    if (parameter.isState || whole.findTensor(parameter.name, TensorRole::parameterGradient) == kNoTensor) continue;
+    names.push_back(parameter.name);
+    elements.push_back(parameter.shape.elements());
+  }
+  const std::vector<int> ranks = ownersOf(elements, m_parts.parallel.communicator.size());
+  std::map<std::string, int> owners;
+  for (std::size_t i = 0; i < names.size(); ++i) owners[names[i]] = ranks[i];
+  return owners;
+}
+
+// Each rank's own, by parameter, become those of the ranks that own them.
+void UpdateRunner::gatherSquares(std::span<double> squares) const {
+  Communicator& communicator = m_parts.parallel.communicator;
+  communicator.activity().subject.store("norms of gradients", std::memory_order_relaxed);
+  std::vector<double> all(squares.size() * static_cast<std::size_t>(communicator.size()));
+  communicator.allGather(std::as_bytes(squares), std::as_writable_bytes(std::span(all)));
+  for (std::size_t i = 0; i < squares.size(); ++i)
+    squares[i] = all[static_cast<std::size_t>(m_update->owners()[i]) * squares.size() + i];
 }
 
 void UpdateRunner::makeUpdate(const Program& whole) {
   Communicator& communicator = m_parts.parallel.communicator;
-  const bool shared = m_parts.settings.shardOptimizer && communicator.size() > 1;
+  const bool sharesSlots = this->sharesSlots();
+  const bool shared = sharesSlots || (communicator.size() > 1 && givesOneRankEach(m_parts.spec));
   m_update = std::make_unique<ParameterUpdate>(
       m_parts.spec, m_parts.index, whole, m_parts.store, m_parts.backend,
       ParameterUpdate::Options{.stepsPerEpoch = m_parts.stepsPerEpoch,
@@ -85,12 +122,18 @@ void UpdateRunner::makeUpdate(const Program& whole) {
                                .clipNorm = m_parts.settings.clipNorm,
                                .rank = shared ? communicator.rank() : 0,
                                .ranks = shared ? communicator.size() : 1,
+                               .sharesSlots = sharesSlots,
+                               .gatherSquares = m_exchange && m_exchange->scatters()
+                                                    ? [this](std::span<double> squares) { gatherSquares(squares); }
+                                                    : std::function<void(std::span<double>)>(),
                                .threads = m_parts.settings.deterministic ? m_parts.compile.threads : 0,
                                .trace = m_parts.compile.trace});
   if (!shared) return;
   std::vector<ShardedSlots::Tensor> tensors;
   for (std::size_t i = 0; i < m_update->parameters().size(); ++i)
-    tensors.push_back({m_update->parameters()[i], m_update->owners()[i], m_update->slotsOf()[i]});
+    if (m_update->owners()[i] >= 0)
+      tensors.push_back(
+          {m_update->parameters()[i], m_update->owners()[i], m_update->slotsOf()[i], m_update->matricesOf()[i]});
   m_sharded = std::make_unique<ShardedSlots>(communicator, m_parts.store, std::move(tensors));
 }
 

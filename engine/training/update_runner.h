@@ -3,6 +3,7 @@
 // begun, and its figures are read when they are wanted: on a machine of its own while the next step is under way.
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -82,10 +83,11 @@ class UpdateRunner {
   double lossScale() const { return m_scale.value(); }  // of the next step
   // What stands in the place of each of its weights where something is evaluated; none: they do.
   std::optional<EvaluatedFrom> evaluated() const;
+  const std::vector<MetricPlace>& metrics() const { return m_metrics; }
   bool mayEvaluateOthers() const;  // at some moment
   // Slots that begin as their weights.
   std::vector<std::string> copies() const;
-  // What ranks share of the rule's slots; null: each has all.
+  // What ranks share of the rule's slots and matrices; null: each has all.
   ShardedSlots* sharded() const { return m_sharded.get(); }
   // What it exchanges behind a step is done; by all ranks before they end.
   void settleExchange() {
@@ -117,6 +119,9 @@ class UpdateRunner {
   void computeAgain(Begun& begun);
   void makeMethods();
   void makeUpdate(const Program& whole);
+  bool sharesSlots() const;
+  std::map<std::string, int> ownersOfGradients(const Program& whole) const;
+  void gatherSquares(std::span<double> squares) const;
   // By all ranks together: the first symptom in their order, with the place where it can be told. `shard`: of the
   // batch that is to be looked into.
   std::string diagnose(const Begun& begun, const std::string& symptom, std::size_t shard);

@@ -203,12 +203,19 @@ TEST(Architecture, PassesKnowNoOpByName) {
 
 TEST(Architecture, VendorsStayInTheirRooms) {
   const std::vector<std::pair<std::regex, std::string>> homes = {
-      {std::regex("^(dnnl|oneapi)"), "engine/cpu"},   {std::regex("^(cuda|cublas|cudnn|curand)"), "engine/cuda"},
-      {std::regex("^(mpi|nccl)\\.h"), "engine/comm"}, {std::regex("^sqlite3"), "launcher/store"},
-      {std::regex("^libssh/"), "launcher"},           {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
-      {std::regex("^sndfile"), "engine/data"},        {std::regex("^xxhash"), "engine/base"},
-      {std::regex("^openssl/"), "engine/agent"},      {std::regex("^(onnx\\.pb|google/protobuf)"), "engine/exchange"},
-      {std::regex("^(CLI/)"), "engine/loom"},         {std::regex("^QtCharts/|^QChart"), "widgets"}};
+      {std::regex("^Eigen/"), "engine/optimizers"},
+      {std::regex("^(dnnl|oneapi)"), "engine/cpu"},
+      {std::regex("^(cuda|cublas|cudnn|curand)"), "engine/cuda"},
+      {std::regex("^(mpi|nccl)\\.h"), "engine/comm"},
+      {std::regex("^sqlite3"), "launcher/store"},
+      {std::regex("^libssh/"), "launcher"},
+      {std::regex("^(png|jpeglib|turbojpeg|zlib)\\.h"), "engine/data"},
+      {std::regex("^sndfile"), "engine/data"},
+      {std::regex("^xxhash"), "engine/base"},
+      {std::regex("^openssl/"), "engine/agent"},
+      {std::regex("^(onnx\\.pb|google/protobuf)"), "engine/exchange"},
+      {std::regex("^(CLI/)"), "engine/loom"},
+      {std::regex("^QtCharts/|^QChart"), "widgets"}};
   std::vector<std::string> wrong;
   for (const Source& source : sources()) {
     const std::string room = roomOf(source.path);

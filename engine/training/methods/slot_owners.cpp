@@ -12,11 +12,21 @@ std::vector<int> ownersOf(const std::vector<std::int64_t>& elements, int ranks) 
   std::vector<std::int64_t> held(static_cast<std::size_t>(ranks));
   std::vector<int> owners(elements.size());
   for (const std::size_t i : order) {
+    if (elements[i] < 0) {
+      owners[i] = -1;
+      continue;
+    }
     const auto least = std::min_element(held.begin(), held.end());
     owners[i] = static_cast<int>(least - held.begin());
     *least += elements[i];
   }
   return owners;
+}
+
+bool needsOwnGradientsAlone(std::span<const MethodChoice> methods, bool ruleHasProducts) {
+  return !ruleHasProducts && std::all_of(methods.begin(), methods.end(), [](const MethodChoice& choice) {
+    return choice.row->place == MethodPlace::afterwards;
+  });
 }
 
 }  // namespace loom

@@ -116,8 +116,9 @@ Formula scheduleFree(bool adam) {
 void addLaterOnes(std::map<std::string, std::vector<Case>>& all) {
   all["ScheduleFreeSGD"] = {{{{"momentum", 0.6}}, scheduleFree(false)}};
   all["ScheduleFreeAdamW"] = {{{{"momentum", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}}, scheduleFree(true)}};
-  all["Muon"] = {{{{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}}, [](Element& e, const Given& s) {
-                    e.w *= 1 - s.lr * s.decay;  // what is no matrix: AdamW
+  for (const char* rule : {"Muon", "Shampoo", "SOAP"})  // of what is no matrix: AdamW
+    all[rule] = {{{{"beta1", 0.6}, {"beta2", 0.75}, {"epsilon", 0.1}}, [](Element& e, const Given& s) {
+                    e.w *= 1 - s.lr * s.decay;
                     e.a = 0.6 * e.a + 0.4 * s.g;
                     e.b = 0.75 * e.b + 0.25 * s.g * s.g;
                     e.w -= s.lr * e.a / (1 - std::pow(0.6, s.t)) / (std::sqrt(e.b / (1 - std::pow(0.75, s.t))) + 0.1);

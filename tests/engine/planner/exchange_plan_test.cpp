@@ -61,6 +61,37 @@ TEST(ExchangePlan, CountsWhatMethodsAndSharedStateSend) {
   EXPECT_THAT(toText({shared}), HasSubstr("a rank keeps 78 % at most"));
 }
 
+// The fixed tree, one message, leaves each of two ranks with the sums of its own.
+TEST(ExchangePlan, SharedStateNeedsItsOwnSumsAlone) {
+  const auto plan = [](Json more, int ranks = 2) {
+    more.update({{"deterministic", true}});
+    return planExchange(exchanging(std::move(more)), {.ranks = ranks, .links = Links{}})[0];
+  };
+  const ExchangePlan plain = plan(Json::object()), shared = plan({{"shard_optimizer", true}});
+  EXPECT_EQ(plain.cost.bytes, 2 * 30853 * 4 + 4);
+  EXPECT_EQ(shared.cost.bytes, 48001 * 4 + 48000 * 4) << "what the largest tensor's rank receives, then gives";
+  EXPECT_THAT(shared.buckets[0].label, HasSubstr("each to who steps it"));
+  // SAM needs all gradients everywhere; of eight ranks one would receive seven times the largest tensor.
+  EXPECT_EQ(plan({{"shard_optimizer", true}, {"perturbation", "sam"}}).cost.bytes, 2 * plain.cost.bytes + 48000 * 4);
+  EXPECT_EQ(plan({{"shard_optimizer", true}}, 8).buckets[0].cost.bytes, plan(Json::object(), 8).buckets[0].cost.bytes);
+}
+
+// A rule that gives each matrix to one rank: fc1 of 48,000 weights is one rank's, conv2 and fc2 are the second's.
+TEST(ExchangePlan, CountsMatricesThatOneRankSteps) {
+  const auto plan = [](bool oneRankEach) {
+    Project project = exchanging({{"reduction", "ring"}});
+    project.training.updates[0].optimizer = {{"name", "Muon"}, {"one_rank_each", oneRankEach}};
+    return planExchange(project, {.ranks = 2, .links = Links{}})[0];
+  };
+  const ExchangePlan plain = plan(false), each = plan(true);
+  EXPECT_EQ(each.buckets.size(), plain.buckets.size() + 1);
+  EXPECT_EQ(each.buckets.back().tensors, 4u) << "the last weight is AdamW's";
+  EXPECT_EQ(each.buckets.back().floats, 150u + 2400 + 48000 + 10080);
+  EXPECT_EQ(each.cost.bytes, plain.cost.bytes + 48000 * 4);
+  EXPECT_GT(*each.seconds, *plain.seconds);
+  EXPECT_EQ(each.stateShare, 1);
+}
+
 TEST(ExchangePlan, ADeterministicRunSendsOneMessage) {
   const std::vector<ExchangePlan> plans =
       planExchange(exchanging({{"deterministic", true}, {"fusion", 0}}), {.ranks = 4});

@@ -77,6 +77,13 @@ TEST(Plan, IsOfTheLargestStageOfTheBatch) {
   // Muon keeps one number for its matrices, AdamW two for the last one and for biases.
   const std::int64_t matrices = 150 + 2400 + 48000 + 10080, rest = 61706 - matrices;
   EXPECT_EQ(planTraining(projectOf(leNet(), "Muon", {{"batch", 32}})).total.optimizerBytes, (matrices + 2 * rest) * 4);
+  // Shampoo and SOAP keep two numbers for each weight, and two matrices for each side of a matrix,
+  // of which a count stands beside.
+  const std::int64_t squares =
+      6 * 6 + 25 * 25 + 16 * 16 + 150 * 150 + 120 * 120 + 400 * 400 + 84 * 84 + 120 * 120 + 10 * 10 + 84 * 84;
+  for (const char* rule : {"Shampoo", "SOAP"})
+    EXPECT_EQ(planTraining(projectOf(leNet(), rule, {{"batch", 32}})).total.optimizerBytes,
+              (2 * 61706 + 2 * squares + 5) * 4);
 }
 
 TEST(Plan, CountsRunningAveragesApart) {

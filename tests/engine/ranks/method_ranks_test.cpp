@@ -61,7 +61,7 @@ TEST(Methods, GoOnWithAnotherNumberOfRanks) {
 // ZeRO 1: what a rule keeps stands on one rank each, and nothing else changes.
 TEST(SharedOptimizerState, HasTheBitsOfOneThatIsNotShared) {
   const Shared shared("shared-state");
-  for (const char* rule : {"Adam", "LARS", "LAMB", "Muon"}) {
+  for (const char* rule : {"Adam", "LARS", "LAMB", "Muon", "SOAP"}) {
     const Json project = projectOf(kNets[1], {{"deterministic", true},
                                               {"shard_optimizer", true},
                                               {"clip_norm", 0.3},
@@ -89,6 +89,29 @@ TEST(SharedOptimizerState, HasTheBitsOfOneThatIsNotShared) {
   }
 }
 
+// Sums go to who steps them alone, where the reduction can do so and it sends less: the bits of the run that has them
+// everywhere.
+TEST(SharedOptimizerState, NeedsItsOwnGradientsAlone) {
+  const Shared shared("own-gradients");
+  for (const bool deterministic : {false, true})
+    for (const char* rule : {"Adam", "LARS"}) {
+      Json settings = {{"clip_norm", 0.3}, {"optimizer", {{"name", rule}, {"weight_decay", 0.01}}}};
+      settings.update(deterministic ? Json{{"deterministic", true}} : Json{{"reduction", "direct"}});
+      const std::string name = std::string(rule) + (deterministic ? "-tree" : "-direct");
+      const Workshop::Run plain = runOnAll(shared, projectOf(kNets[1], settings), name);
+      settings["shard_optimizer"] = true;
+      const Workshop::Run own = runOnAll(shared, projectOf(kNets[1], settings), name + "-own");
+      if (rank() != 0) continue;
+      EXPECT_EQ(outcomeOf(own).tensors, outcomeOf(plain).tensors) << name;
+      EXPECT_EQ(outcomeOf(own).losses, outcomeOf(plain).losses) << name;
+      EXPECT_EQ(own.series("step", "gradient_norm"), plain.series("step", "gradient_norm")) << name;
+      if (size() != 2) continue;
+      const Json bucket = own.of("plan")[0].body["updates"][0]["exchange"]["buckets"][0];
+      EXPECT_TRUE(bucket.value("scattered", false)) << bucket;
+      EXPECT_LT(bucket["bytes"], plain.of("plan")[0].body["updates"][0]["exchange"]["buckets"][0]["bytes"]);
+    }
+}
+
 // By all, by all but one, by one and by all again.
 TEST(SharedOptimizerState, GoesOnWithAnyNumberOfRanks) {
   const Shared shared("shared-resume");
@@ -114,6 +137,34 @@ TEST(SharedOptimizerState, GoesOnWithAnyNumberOfRanks) {
   EXPECT_EQ(outcomeOf(run).tensors, never.tensors);
   EXPECT_EQ(outcomeOf(run).losses, never.losses);
   EXPECT_TRUE(run.of("warning").empty());
+}
+
+// Matrices alone are shared, the largest first; what stands on other ranks comes back into a checkpoint.
+TEST(OneRankEach, HasTheBitsOfOneRankAndGoesOnWithAnyNumber) {
+  const Shared shared("one-rank-each");
+  for (Json optimizer :
+       {Json{{"name", "Muon"}, {"left_to_adamw", Json::array()}},
+        Json{{"name", "Shampoo"}, {"precondition_every", 2}, {"precondition_from", 2}, {"largest_block", 6}},
+        Json{{"name", "SOAP"}}}) {
+    const std::string rule = optimizer["name"];
+    Json plain = projectOf(kNets[1], {{"deterministic", true}, {"clip_norm", 0.3}, {"optimizer", optimizer}});
+    optimizer["one_rank_each"] = true;
+    Json whole = projectOf(kNets[1], {{"deterministic", true}, {"clip_norm", 0.3}, {"optimizer", optimizer}});
+    const auto until = [&](int steps) {
+      Json part = whole;
+      part["training"]["max_steps"] = steps;
+      return part;
+    };
+    onAll(shared, until(2), rule);
+    if (rank() == 0) workshopOf(shared).train(until(3), rule, {.resume = true, .changed = true});
+    broadcastText(world(), "three");
+    const Workshop::Run run = runOnAll(shared, whole, rule, true);
+    if (rank() != 0) continue;
+    const Outcome never = alone(shared, plain, rule + "-never");
+    EXPECT_EQ(outcomeOf(run).tensors, never.tensors) << rule;
+    EXPECT_EQ(outcomeOf(run).losses, never.losses) << rule;
+    EXPECT_TRUE(run.of("warning").empty()) << rule;
+  }
 }
 
 }  // namespace

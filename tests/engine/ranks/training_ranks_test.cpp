@@ -92,6 +92,8 @@ TEST(Rules, HaveTheSameBitsOnAnyNumberOfRanks) {
     Json optimizer = {{"name", rule->entry.id}, {"weight_decay", 0.01}};
     if (rule->entry.field("transition")) optimizer["transition"] = 1.0;
     if (rule->entry.field("center")) optimizer.update({{"center", 0.5}, {"period", 1.0}});
+    if (rule->entry.field("precondition_every")) optimizer["precondition_every"] = 2;
+    if (rule->entry.field("precondition_from")) optimizer["precondition_from"] = 2;
     const Json project = projectOf(kNets[0], {{"deterministic", true},
                                               {"optimizer", std::move(optimizer)},
                                               {"schedule", {{"name", "Plateau"}, {"patience", 0}}},

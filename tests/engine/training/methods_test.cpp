@@ -248,6 +248,10 @@ std::vector<std::pair<std::string, Json>> ways() {
   all.push_back({"average", {{"evaluated_weights", "average"}}});
   for (const char* rule : {"ScheduleFreeSGD", "ScheduleFreeAdamW", "Muon"})
     all.push_back({rule, {{"optimizer", {{"name", rule}, {"learning_rate", 0.03}, {"weight_decay", 0.01}}}}});
+  all.push_back({"Shampoo",
+                 {{"optimizer",
+                   {{"name", "Shampoo"}, {"precondition_every", 3}, {"precondition_from", 2}, {"largest_block", 5}}}}});
+  all.push_back({"SOAP", {{"optimizer", {{"name", "SOAP"}, {"precondition_every", 3}}}}});
   return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "engine/base/error.h"
 #include "engine/passes/differentiate.h"
 #include "engine/planner/plan.h"
 #include "engine/program/builder.h"
@@ -153,6 +154,120 @@ TEST(Muon, ClipsAveragesAndRefusesAsOthersDo) {
   EXPECT_EQ(clipped.values("w"), after);
   EXPECT_EQ(clipped.store.slot("w", "momentum").values(), buffer);
   EXPECT_EQ(clipped.store.slot("w", "average").values(), average);
+}
+
+TEST(Shampoo, HasTheNumbersOfItsDefinition) {
+  const auto reference = makeReferenceBackend();
+  for (Backend* backend : {&cpuBackend(), reference.get()}) {
+    Trained trained({{"w", {2, 3}}});
+    ParameterUpdate update(specOf({{"name", "Shampoo"},
+                                   {"beta1", 0.0},
+                                   {"statistics", 1.0},
+                                   {"graft", "none"},
+                                   {"precondition_every", 1},
+                                   {"precondition_from", 1},
+                                   {"damping", 1e-6},
+                                   {"ridge", 0.0}}),
+                           0, trained.program, trained.store, *backend);
+    const Numbers swapped{kG[3], kG[4], kG[5], kG[0], kG[1], kG[2]};
+    trained.set("w", kW, kG);
+    update.apply({.learningRate = 0.1});
+    EXPECT_THAT(trained.values("w"),
+                Pointwise(FloatNear(1e-5f), Numbers{0.959726666727f, 2.018280559572f, 2.910313053667f, 3.972450701581f,
+                                                    4.904137826594f, 5.992832489864f}))
+        << backend->name();
+    trained.store.at("w").gradient.write(swapped);
+    update.apply({.learningRate = 0.1});
+    EXPECT_THAT(trained.values("w"),
+                Pointwise(FloatNear(1e-5f), Numbers{0.939870794528f, 1.948326306829f, 2.905578435642f, 3.944850864247f,
+                                                    4.916255160531f, 5.931574148229f}))
+        << backend->name();
+    EXPECT_TRUE(trained.store.at("w").slots.empty()) << "no state of Adam";
+  }
+}
+
+// What product_values.py trains: cosines, by gradients that differ in every step.
+Numbers trainedBy(Backend& backend, const Json& optimizer, const Shape& shape, int steps) {
+  Trained trained({{"w", shape}});
+  ParameterUpdate update(specOf(optimizer), 0, trained.program, trained.store, backend);
+  Numbers values(static_cast<std::size_t>(shape.elements()));
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(std::cos(static_cast<double>(k)));
+  trained.store.at("w").value.write(values);
+  for (int t = 1; t <= steps; ++t) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto k = static_cast<double>(i);
+      values[i] = static_cast<float>(std::sin(0.7 * k * k + 1.3 * t) * (1 + 0.1 * k));
+    }
+    trained.store.at("w").gradient.write(values);
+    update.apply({.learningRate = 0.05});
+  }
+  return trained.values("w");
+}
+
+TEST(Shampoo, IsGraftedBeginsLateAndWorksInBlocks) {
+  const Json shared = {{"name", "Shampoo"}, {"beta2", 0.99}, {"statistics", 0.9},
+                       {"damping", 1e-6},   {"ridge", 1e-3}, {"weight_decay", 0.1}};
+  Json adam = shared, blocks = shared;
+  adam.update({{"precondition_every", 2}, {"precondition_from", 3}});
+  blocks.update({{"precondition_every", 1},
+                 {"precondition_from", 1},
+                 {"graft", "sgd"},
+                 {"largest_block", 3},
+                 {"weight_decay", 0.0}});
+  const Numbers byAdam{0.864212097f, 0.4391979f,   -0.278474929f, -1.08533574f,  -0.649354402f, 0.254078906f,
+                       0.798001184f, 0.874968317f, -0.188758141f, -0.990753847f, -0.859419695f, 0.151336271f,
+                       0.695398521f, 0.723301513f, -0.023308145f, -0.825402289f, -0.807503148f, -0.283620295f,
+                       0.547736289f, 0.961226489f, 0.484369083f,  -0.574338271f, -1.11751267f,  -0.669330646f},
+      inBlocks{0.803377843f, 0.470948616f, -0.214758024f,  -1.22497864f,  -0.701513003f, 0.0996936325f,
+               0.770896419f, 0.964069629f, -0.188798312f,  -1.05582518f,  -0.894255139f, 0.220384048f,
+               0.650894058f, 0.759554394f, -0.0922988656f, -0.902294204f, -0.774688874f, -0.256555669f,
+               0.547311541f, 1.04463795f,  0.58126235f,    -0.606510971f, -1.21856051f,  -0.755160799f};
+  const auto reference = makeReferenceBackend();
+  for (Backend* backend : {&cpuBackend(), reference.get()})
+    for (const Shape& shape : {Shape{4, 6}, Shape{4, 3, 2}}) {
+      EXPECT_THAT(trainedBy(*backend, adam, shape, 7), Pointwise(FloatNear(2e-5f), byAdam)) << backend->name();
+      EXPECT_THAT(trainedBy(*backend, blocks, shape, 4), Pointwise(FloatNear(2e-5f), inBlocks)) << backend->name();
+    }
+}
+
+TEST(Soap, HasTheNumbersOfItsDefinition) {
+  const Json soap = {{"name", "SOAP"}, {"beta1", 0.9}, {"weight_decay", 0.1}, {"precondition_every", 3}};
+  Json left = soap;
+  left.update({{"weight_decay", 0.0}, {"precondition_every", 2}, {"largest_side", 5}});
+  const Numbers both{0.847500102f, 0.526596847f, -0.329138678f,  -1.00303628f,  -0.751814348f, 0.156231373f,
+                     1.05511814f,  0.766251449f, 0.013598838f,   -0.884480368f, -0.681468163f, 0.0982265587f,
+                     0.910566152f, 0.661788787f, -0.0633216169f, -0.658708895f},
+      rows{0.911393475f, 0.689635912f, -0.374842339f,  -1.03785681f,  -0.798404497f, 0.162654234f,
+           1.00020778f,  0.700757682f, -0.091839727f,  -0.862949131f, -0.763587525f, -0.0197458109f,
+           0.833330307f, 0.816796015f, 0.00942508818f, -0.714776115f, -0.938933992f, -0.133082897f,
+           0.729356212f, 1.14316966f,  0.296064622f,   -0.396467913f, -1.0537163f,   -0.578158457f};
+  const auto reference = makeReferenceBackend();
+  for (Backend* backend : {&cpuBackend(), reference.get()}) {
+    EXPECT_THAT(trainedBy(*backend, soap, {4, 2, 2}, 9), Pointwise(FloatNear(2e-5f), both)) << backend->name();
+    EXPECT_THAT(trainedBy(*backend, left, {4, 6}, 6), Pointwise(FloatNear(2e-5f), rows)) << backend->name();
+    const Numbers once = trainedBy(*backend, soap, {4, 4}, 1);
+    for (std::size_t k = 0; k < once.size(); ++k)
+      EXPECT_EQ(once[k], static_cast<float>(std::cos(static_cast<double>(k)))) << "the first gradient makes no step";
+  }
+}
+
+// Second moments that overflow: the run ends with what may help.
+TEST(Shampoo, SaysWhichMomentsAreNotFinite) {
+  for (const char* name : {"Shampoo", "SOAP"}) {
+    Json optimizer = {{"name", name}};
+    if (name == std::string("Shampoo")) optimizer["precondition_from"] = 1;
+    Trained trained({{"w", {2, 3}}});
+    ParameterUpdate update(specOf(optimizer), 0, trained.program, trained.store, cpuBackend());
+    trained.set("w", kW, Numbers{1e30f, 0, 0, 0, 1e30f, 0});
+    try {
+      update.apply({.learningRate = 0.1});
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::diverged);
+      EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("'w'"), testing::HasSubstr("'left'"),
+                                               testing::HasSubstr("clip_norm")));
+    }
+  }
 }
 
 // f = ½ ‖y‖², from [3, 4]: the gradient is y.

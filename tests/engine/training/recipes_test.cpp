@@ -38,6 +38,8 @@ TEST(Recipes, EveryRuleGoesOnAsIfItHadNeverStopped) {
     project["training"]["optimizer"] = {{"name", name}, {"weight_decay", 0.01}};
     if (rule->entry.field("transition")) project["training"]["optimizer"]["transition"] = 2.0;
     if (rule->entry.field("center")) project["training"]["optimizer"].update({{"center", 1.0}, {"period", 1.5}});
+    if (rule->entry.field("precondition_every")) project["training"]["optimizer"]["precondition_every"] = 4;
+    if (rule->entry.field("precondition_from")) project["training"]["optimizer"]["precondition_from"] = 2;
     project["training"]["warmup"] = {{"epochs", 1}};
     const auto whole = workshop.train(project, name + "-whole");
     workshop.train(project, name, endAt(5));

@@ -49,6 +49,37 @@ TEST(SeveralUpdates, ResumeExactly) {
   EXPECT_EQ(parts.tensors(), whole.tensors());
 }
 
+// Figures of the epoch that was interrupted, where an update does not run any more before it ends: F1 is made of sums.
+TEST(SeveralUpdates, AnEpochsFiguresSurviveAResumeBehindTheirLastStep) {
+  const Workshop workshop("every-resume", 48);  // 12 steps an epoch: a rare update runs in steps 1, 9 and 17
+  for (const int rare : {0, 1}) {
+    Json project = perceptron(false);
+    Json& main = project["networks"]["main"];
+    main["nodes"].push_back({{"id", "f1"}, {"layer", "F1"}});
+    main["edges"].push_back({"fc2", "f1"});
+    main["edges"].push_back({"y", "f1.target"});
+    project["training"] = Json::parse(R"([
+      {"network": "main", "dataset": "training", "parameters": ["fc1/*"], "epochs": 2, "batch": 4, "seed": 4},
+      {"network": "main", "dataset": "training", "parameters": ["fc2/*"]}])");
+    project["training"][rare]["every"] = 8;
+    const std::string name = std::to_string(rare);
+    const auto whole = workshop.train(project, "whole" + name);
+    workshop.train(project, name, {.watch = [](const Event& event, const RunFolder& folder) {
+                     if (event.kind == "step" && event.body["step"] == 10) appendControl(folder, {{"command", "stop"}});
+                   }});
+    const auto parts = workshop.train(project, name, {.resume = true});
+    ASSERT_EQ(parts.of("epoch").size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Json expected = whole.of("epoch")[i].body, found = parts.of("epoch")[i].body;
+      EXPECT_EQ(found["loss"], expected["loss"]) << rare;
+      EXPECT_EQ(found["metrics"], expected["metrics"]) << rare;
+      EXPECT_TRUE(found["metrics"]["f1"].is_number() && found["metrics"]["main/f1"].is_number()) << found;
+    }
+    EXPECT_EQ(parts.series("step", "loss"), whole.series("step", "loss")) << rare;
+    EXPECT_EQ(parts.tensors(), whole.tensors()) << rare;
+  }
+}
+
 // A tiny GAN: noise to two numbers that lie on a circle. The discriminator's nodes stand in both networks and share
 // parameters; each update has its own part of them.
 Json gan() {
