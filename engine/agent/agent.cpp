@@ -18,6 +18,7 @@
 
 #include "engine/agent/facts.h"
 #include "engine/agent/frame.h"
+#include "engine/agent/held_jobs.h"
 #include "engine/agent/jobs.h"
 #include "engine/agent/own_engine.h"
 #include "engine/agent/store.h"
@@ -219,12 +220,10 @@ class Agent {
     if (verb == "get") return m_jobs->get(job, textOf(request, "file"), integerOf(request, "offset"), more);
     if (verb == "hash") return m_jobs->hash(job, textOf(request, "file"), [this] { tell({{"busy", true}}, {}); });
     if (verb == "tail") {
-      m_tails.insert_or_assign(job,
-                               JobTail(m_jobs->folder(job), std::max<std::int64_t>(integerOf(request, "events"), 0),
-                                       std::max<std::int64_t>(integerOf(request, "log"), 0), marksOf(request),
-                                       [this](const Scheduler& scheduler, const std::string& number, double since) {
-                                         return m_desk.look(scheduler, number, since);
-                                       }));
+      const JobFolder folder = m_jobs->folder(job);
+      m_tails.insert_or_assign(job, JobTail(folder, std::max<std::int64_t>(integerOf(request, "events"), 0),
+                                            std::max<std::int64_t>(integerOf(request, "log"), 0), marksOf(request),
+                                            lookAndRelease(folder, m_desk)));
       return Json::object();
     }
     if (verb == "untail") return m_tails.erase(job), Json::object();

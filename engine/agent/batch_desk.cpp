@@ -1,8 +1,21 @@
 #include "engine/agent/batch_desk.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "engine/base/error.h"
 
 namespace loom {
+namespace {
+
+void releaseOne(const Scheduler& scheduler, const std::string& number) {
+  try {
+    scheduler.release(number);
+  } catch (const Error&) {  // then its state says that it is still held
+  }
+}
+
+}  // namespace
 
 BatchDesk::~BatchDesk() {
   {
@@ -19,11 +32,15 @@ BatchState BatchDesk::look(const Scheduler& scheduler, const std::string& number
   entry.looked = Clock::now();
   entry.wanted = std::max(entry.wanted, since);
   if (entry.fresh || (entry.wanted > entry.served && entry.wanted > entry.state.asked)) {
-    m_urgent = true;
-    if (!m_thread.joinable()) m_thread = std::thread([this] { serve(); });
-    m_wake.notify_all();
+    wake();
   }
   return entry.state;
+}
+
+void BatchDesk::wake() {
+  m_urgent = true;
+  if (!m_thread.joinable()) m_thread = std::thread([this] { serve(); });
+  m_wake.notify_all();
 }
 
 BatchState BatchDesk::ask(const Scheduler& scheduler, const std::string& number) {
@@ -45,9 +62,16 @@ void BatchDesk::touch(const Scheduler& scheduler, const std::string& number) {
   if (jobs == m_jobs.end()) return;
   if (const auto found = jobs->second.find(number); found != jobs->second.end()) {
     found->second.fresh = true;
-    m_urgent = true;
-    m_wake.notify_all();
+    wake();
   }
+}
+
+void BatchDesk::release(const Scheduler& scheduler, const std::string& number) {
+  const std::lock_guard lock(m_mutex);
+  Entry& entry = m_jobs[&scheduler][number];
+  entry.looked = Clock::now();
+  entry.release = entry.fresh = true;
+  wake();
 }
 
 bool BatchDesk::take(Entry& entry, BatchState state) {
@@ -79,13 +103,14 @@ void BatchDesk::serve() {
     m_urgent = false;
     bool changed = false;
     for (auto& [scheduler, jobs] : m_jobs) {
-      std::vector<std::string> numbers;
+      std::vector<std::string> numbers, held;
       for (auto each = jobs.begin(); each != jobs.end();) {
         Entry& entry = each->second;
         if (Clock::now() - entry.looked > m_pace.forget) {
           each = jobs.erase(each);
           continue;
         }
+        if (std::exchange(entry.release, false)) held.push_back(each->first);
         if (!entry.over || entry.fresh || entry.wanted > entry.served) numbers.push_back(each->first);
         entry.fresh = false;
         entry.served = entry.wanted;
@@ -93,6 +118,7 @@ void BatchDesk::serve() {
       }
       if (numbers.empty()) continue;
       lock.unlock();
+      for (const std::string& each : held) releaseOne(*scheduler, each);
       auto states = scheduler->query(numbers);
       lock.lock();
       for (auto& [number, state] : states)

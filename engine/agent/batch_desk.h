@@ -33,6 +33,9 @@ class BatchDesk {
   BatchState ask(const Scheduler& scheduler, const std::string& number);
   // Something was done to the job: what is known of it is out of date.
   void touch(const Scheduler& scheduler, const std::string& number);
+  // One that is held waits its turn again, which the desk's own thread tells the system; what came of it, its next
+  // state says. Never waits. Any thread.
+  void release(const Scheduler& scheduler, const std::string& number);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -42,9 +45,11 @@ class BatchDesk {
     double wanted = 0, served = 0;  // an answer from after `wanted` is looked for; what was so when it was last asked
     bool fresh = true;              // not asked yet
     bool over = false;              // it has ended there: asked again only on demand
+    bool release = false;           // it is to be released before it is asked about
   };
   using Jobs = std::map<std::string, Entry>;
   void serve();
+  void wake();                                // with m_mutex held
   bool take(Entry& entry, BatchState state);  // whether it changed
 
   DeskPace m_pace;

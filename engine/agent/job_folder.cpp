@@ -47,6 +47,11 @@ T valueOf(const Json& object, const char* key, T otherwise) {
     return found->is_number_integer() ? found->template get<T>() : otherwise;
 }
 
+double timeOf(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 double changedAt(const std::filesystem::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0
@@ -151,6 +156,17 @@ bool JobFolder::killed(int start) const {
   }
 }
 
+JobFolder::Releases JobFolder::releases(int start) const {
+  const Json note = readObject(releasedFile());
+  if (valueOf(note, "start", 0) != start) return {};
+  return {.times = valueOf(note, "times", 0), .at = timeOf(note, "at")};
+}
+
+void JobFolder::noteReleases(int start, const Releases& releases) const {
+  writeFileAtomically(releasedFile(),
+                      Json{{"start", start}, {"times", releases.times}, {"at", releases.at}}.dump() + "\n");
+}
+
 bool JobFolder::supervised() const {
   const int file = ::open(supervisorLock().c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -173,11 +189,6 @@ double oldestAnswer(double ended) {
   constexpr double kSoon = 4, kWhile = 60;
   const double age = wallClock() - ended;
   return age > 0 && age < kWhile ? ended + std::floor(age / kSoon) * kSoon : ended;
-}
-
-double timeOf(const Json& process, const char* key) {
-  const auto found = process.find(key);
-  return found != process.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 JobState batchState(const JobFolder& job, JobState state, const Json& process,

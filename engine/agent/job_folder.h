@@ -13,6 +13,7 @@
 //   exit          how it ended: a number as a shell gives it (128 + signal); gone while it runs. "143 terminated": by a
 //                 signal that nobody here sent, so that the batch system may start it anew
 //   kill          number of the start that a person ended at once
+//   released      start, how often it was released there after its batch system had held it (held_jobs.h), and when
 // The supervisor (supervisor.h) writes process.json and exit.
 #include <filesystem>
 #include <functional>
@@ -56,6 +57,7 @@ class JobFolder {
   std::filesystem::path processFile() const { return path() / "process.json"; }
   std::filesystem::path exitFile() const { return path() / "exit"; }
   std::filesystem::path killFile() const { return path() / "kill"; }
+  std::filesystem::path releasedFile() const { return path() / "released"; }
   std::filesystem::path scriptFile() const { return path() / "job.sh"; }
   std::filesystem::path modulesFile() const { return path() / "modules.sh"; }
   std::filesystem::path lifelineFile() const {
@@ -83,6 +85,12 @@ class JobFolder {
   void forgetExit() const;
   void noteKill(int start) const;
   bool killed(int start) const;
+  struct Releases {
+    int times = 0;
+    double at = 0;  // the last one, seconds since 1970
+  };
+  Releases releases(int start) const;
+  void noteReleases(int start, const Releases& releases) const;
   bool supervised() const;  // whether a supervisor holds its lock now
 
   // Asks the system, or by `look` the batch system where it runs there; without one its answer is waited for.

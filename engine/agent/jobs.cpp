@@ -11,6 +11,7 @@
 #include <map>
 #include <thread>
 
+#include "engine/agent/held_jobs.h"
 #include "engine/agent/scheduler.h"
 #include "engine/agent/sha256.h"
 #include "engine/agent/supervisor.h"
@@ -73,9 +74,8 @@ JobFolder Jobs::wanted(const std::string& id) const {
 }
 
 JobState Jobs::state(const std::string& id) const {
-  return folder(id).state([this](const Scheduler& scheduler, const std::string& number, double since) {
-    return m_desk.look(scheduler, number, since);
-  });
+  const JobFolder job = folder(id);
+  return job.state(lookAndRelease(job, m_desk));
 }
 
 // Before something is done that depends on it.

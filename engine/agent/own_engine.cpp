@@ -11,12 +11,12 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kHash = 64;
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kHashPiece = std::size_t{1} << 20;
 
 std::string hashOf(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   Sha256 hash;
-  std::string piece(kPiece, '\0');
+  std::string piece(kHashPiece, '\0');
   while (stream.read(piece.data(), static_cast<std::streamsize>(piece.size())), stream.gcount() > 0)
     hash.add(std::string_view(piece.data(), static_cast<std::size_t>(stream.gcount())));
   return stream.bad() ? std::string() : hash.finish();

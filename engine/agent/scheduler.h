@@ -14,10 +14,11 @@ namespace loom {
 
 struct BatchState {
   JobPhase phase = JobPhase::unknown;
-  int code = -1;           // of an ended job, where the system tells; as a shell gives it
-  std::string detail;      // one sentence: why it waits, why its state is not known
-  bool forgotten = false;  // the system answered, and knows no such job (any more)
-  double asked = 0;        // seconds since 1970; 0 = the system was not asked yet
+  int code = -1;            // of an ended job, where the system tells; as a shell gives it
+  std::string detail;       // one sentence: why it waits, why its state is not known
+  bool forgotten = false;   // the system answered, and knows no such job (any more)
+  bool notStarted = false;  // it could not be started, so the system holds it until somebody releases it
+  double asked = 0;         // seconds since 1970; 0 = the system was not asked yet
 };
 
 enum class BatchEnd { stop, kill };  // stop: the supervisor is told, which has a checkpoint written
@@ -46,6 +47,8 @@ class Scheduler {
   virtual std::map<std::string, BatchState> query(const std::vector<std::string>& numbers) const = 0;
   // One that the system no longer knows has ended: no error. Throws Error(communication) with the system's own words.
   virtual void cancel(const std::string& number, BatchEnd how) const = 0;
+  // One that is held waits its turn again. Throws Error(communication) with the system's own words.
+  virtual void release(const std::string& number) const = 0;
   // The newest job of this person with that name which has not ended and is not `previous`; empty = there is none.
   // Throws Error(communication) where the system does not answer.
   virtual std::string findByName(const std::string& name, const std::string& previous) const = 0;

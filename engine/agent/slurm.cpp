@@ -100,13 +100,21 @@ std::string endOf(const std::string& state) {
   return "Slurm says " + state;
 }
 
-// A job that is held waits for somebody's word, not for its turn. "launch failed requeued held", "JobHeldUser".
-std::string waitOf(const std::string& state, const std::string& reason) {
-  const bool held = reason.find("held") != std::string::npos || reason.find("Held") != std::string::npos ||
-                    state == "REQUEUE_HOLD" || state == "RESV_DEL_HOLD";
-  if (!held) return reason.empty() ? "waiting in Slurm's queue" : "waiting in Slurm's queue: " + reason;
-  return fmt::format("Slurm holds it ({}): release it there (scontrol release), or stop the run and resume it",
-                     reason.empty() ? state : reason);
+// A job that is held waits for somebody's word, not for its turn. "launch failed requeued held", in other versions with
+// underscores, is Slurm's own doing; "JobHeldUser", "JobHeldAdmin" and "JobHoldMaxRequeue" are somebody's wish.
+BatchState waiting(const std::string& state, const std::string& reason) {
+  const auto says = [&reason](const char* word) { return reason.find(word) != std::string::npos; };
+  const bool held =
+      says("held") || says("Held") || says("JobHold") || state == "REQUEUE_HOLD" || state == "RESV_DEL_HOLD";
+  BatchState waits{.phase = JobPhase::queued, .detail = "waiting in Slurm's queue"};
+  if (held)
+    waits.detail =
+        fmt::format("Slurm holds it ({}): release it there (scontrol release), or stop the run and resume it",
+                    reason.empty() ? state : reason);
+  else if (!reason.empty())
+    waits.detail += ": " + reason;
+  waits.notStarted = held && (says("launch failed") || says("launch_failed"));
+  return waits;
 }
 
 }  // namespace
@@ -133,7 +141,7 @@ BatchState slurmStateFrom(std::string state, std::string reason) {
   };
   if (is({"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT",
           "POWER_UP_NODE"}))
-    return {.phase = JobPhase::queued, .detail = waitOf(state, reason)};
+    return waiting(state, reason);
   if (is({"RUNNING", "COMPLETING", "SUSPENDED", "STAGE_OUT", "SIGNALING", "RESIZING", "STOPPED", "UPDATE_DB"}))
     return {.phase = JobPhase::running, .detail = state == "RUNNING" ? "" : "Slurm says " + state};
   // REVOKED: a sister of it runs on another cluster of the federation, and this one never will.
@@ -237,6 +245,14 @@ void Slurm::cancel(const std::string& number, BatchEnd how) const {
   const CommandResult result = runCommand(words, {.limit = m_limits.answer});
   if (!result.ok() && !saysInvalid(result))
     throwError(ErrorCode::communication, "Slurm did not end job {}: {}", number, result.why("scancel"));
+}
+
+void Slurm::release(const std::string& number) const {
+  Words words = onCluster({"scontrol"}, clusterOf(number));
+  words.insert(words.end(), {"release", plainNumber(number)});
+  const CommandResult result = runCommand(words, {.limit = m_limits.answer});
+  if (!result.ok())
+    throwError(ErrorCode::communication, "Slurm did not release job {}: {}", number, result.why("scontrol"));
 }
 
 std::string Slurm::findByName(const std::string& name, const std::string& previous) const {

@@ -20,6 +20,7 @@ class Slurm : public Scheduler {
   std::string submit(const Submission& job) const override;
   std::map<std::string, BatchState> query(const std::vector<std::string>& numbers) const override;
   void cancel(const std::string& number, BatchEnd how) const override;
+  void release(const std::string& number) const override;
   std::string findByName(const std::string& name, const std::string& previous) const override;
   std::optional<OwnBatch> self() const override;
 

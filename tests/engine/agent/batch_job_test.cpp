@@ -232,6 +232,19 @@ TEST_F(BatchJobTest, APersonsEndIsAtOnceAndFinal) {
   EXPECT_EQ(state("a")["phase"], "ended");
 }
 
+// The controller fell while it was being started. Nobody is there who could give Slurm the word.
+TEST_F(BatchJobTest, AJobThatSlurmCouldNotStartIsReleased) {
+  start("a");
+  m_slurm.put("jobs", "101|PENDING|launch failed requeued held|a\n");
+  m_agent = connect();
+  const Json waits = awaitState("a", [](const Json& state) {
+    const std::string said = state.value("detail", "");
+    return said.find("Priority") != std::string::npos && said.find("1 of at most 3") != std::string::npos;
+  });
+  EXPECT_EQ(waits["phase"], "queued");
+  EXPECT_THAT(m_slurm.text("calls"), HasSubstr("scontrol release 101\n"));
+}
+
 TEST_F(BatchJobTest, AJobIsKnownToRunBeforeSlurmIsAskedAgain) {
   start("a", 1, "touch begun; while [ ! -e go ]; do sleep 0.02; done");
   awaitState("a", [](const Json& state) { return state.value("detail", "").find("Priority") != std::string::npos; });

@@ -2,7 +2,8 @@
 // Slurm's commands as small programs over a table of jobs, first in PATH while this lives. A line of the table is
 // number|state|reason|name. Files beside it change how they behave: "hang" (squeue gives no answer while it is there),
 // "deaf" (sbatch takes the job and gives no answer while it is there), "accounting" (lines for sacct),
-// "cluster" (its name, which sbatch then adds), "words" (what sbatch says instead of the number).
+// "cluster" (its name, which sbatch then adds), "words" (what sbatch says instead of the number), "stubborn" (what is
+// released is held again at once).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,7 +29,9 @@ name=; for each; do case $each in --name=*) name=${each#*=};; esac; done
 while IFS='|' read -r n s r j; do [ -z "$name" ] || [ "$name" = "$j" ] || continue; echo "$n|$s|$r"; done < jobs)sh");
     program("sacct",
             R"sh([ -e accounting ] || { echo "Slurm accounting storage is disabled" >&2; exit 1; }; cat accounting)sh");
-    program("scontrol", R"sh(echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1)sh");
+    program("scontrol", R"sh(for each; do n=$each; done
+case "$*" in *release*) [ -e stubborn ] || sed -i "s/^$n|PENDING|[^|]*|/$n|PENDING|Priority|/" jobs; exit;; esac
+echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1)sh");
     program("scancel", R"sh(for each; do n=$each; done
 grep -q "^$n|" jobs || { echo "scancel: error: Kill job error on job id $n: Invalid job id specified" >&2; exit 1; }
 case "$*" in *--signal*) ;; *) sed -i "s/^$n|[A-Z]*|/$n|CANCELLED|/" jobs;; esac)sh");
@@ -43,7 +46,14 @@ case "$*" in *--signal*) ;; *) sed -i "s/^$n|[A-Z]*|/$n|CANCELLED|/" jobs;; esac
   FakeSlurm(const FakeSlurm&) = delete;
   FakeSlurm& operator=(const FakeSlurm&) = delete;
 
-  void put(const std::string& name, const std::string& text) const { std::ofstream(m_folder / name) << text; }
+  // At once: whoever reads meanwhile finds what was there or what is.
+  void put(const std::string& name, const std::string& text) const {
+    const std::filesystem::path part = m_folder / (name + ".part");
+    std::ofstream(part) << text;
+    if (std::filesystem::exists(m_folder / name))  // a program stays one
+      std::filesystem::permissions(part, std::filesystem::status(m_folder / name).permissions());
+    std::filesystem::rename(part, m_folder / name);
+  }
   void remove(const std::string& name) const { std::filesystem::remove(m_folder / name); }
   std::string text(const std::string& name) const {
     std::ostringstream all;

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <sstream>
 #include <thread>
 
 #include "engine/agent/batch_desk.h"
+#include "engine/agent/held_jobs.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "tests/engine/agent/fake_slurm.h"
@@ -53,7 +56,16 @@ TEST_F(SlurmTest, KnowsItsStates) {
   EXPECT_EQ(slurmStateFrom("PERHAPS", "None").phase, JobPhase::unknown);
   EXPECT_EQ(slurmStateFrom("", "").phase, JobPhase::unknown);
   EXPECT_THAT(slurmStateFrom("PENDING", "Priority").detail, HasSubstr("Priority"));
-  EXPECT_THAT(slurmStateFrom("PENDING", "launch failed requeued held").detail, HasSubstr("scontrol release"));
+  for (const char* each : {"launch failed requeued held", "launch_failed_requeued_held"}) {
+    EXPECT_THAT(slurmStateFrom("PENDING", each).detail, HasSubstr("scontrol release")) << each;
+    EXPECT_TRUE(slurmStateFrom("PENDING", each).notStarted) << each;
+  }
+  // Somebody wants it so.
+  for (const char* each : {"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "job requeued in held state"}) {
+    EXPECT_THAT(slurmStateFrom("PENDING", each).detail, HasSubstr("scontrol release")) << each;
+    EXPECT_FALSE(slurmStateFrom("PENDING", each).notStarted) << each;
+  }
+  EXPECT_FALSE(slurmStateFrom("PENDING", "JobLaunchFailure").notStarted);  // it is not held
   EXPECT_THAT(slurmStateFrom("PENDING", "Priority").detail, testing::Not(HasSubstr("scontrol")));
 }
 
@@ -107,6 +119,84 @@ TEST_F(SlurmTest, OneQuestionForAllAndTheAccountingForWhatTheQueueForgot) {
   m_slurm.cancel("7", BatchEnd::kill);  // it has ended: what was wanted
 }
 
+class HeldJobTest : public SlurmTest {
+ protected:
+  JobFolder m_run{m_folder.path() / "lars-1"};
+  BatchDesk m_desk{{.soon = 1ms, .least = 1ms, .most = 1ms}};
+  void SetUp() override {
+    std::filesystem::create_directories(m_run.path());
+    m_run.noteSubmitted(1, m_slurm, "101");
+  }
+  void hold(const char* reason) const { m_fake.put("jobs", "101|PENDING|" + std::string(reason) + "|lars-1\n"); }
+  int releases() const {
+    std::istringstream lines(m_fake.text("calls"));
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) count += line == "scontrol release 101";
+    return count;
+  }
+  // The first sentence that says so, of an agent that looks again and again.
+  std::string await(const std::function<bool(const std::string&)>& wanted, double settled = 0) {
+    const BatchLook look = lookAndRelease(m_run, m_desk, {.settled = settled});
+    std::string said;
+    for (const auto end = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < end;) {
+      said = look(m_slurm, "101", 0).detail;
+      if (wanted(said)) return said;
+      std::this_thread::sleep_for(1ms);
+    }
+    ADD_FAILURE() << said;
+    return said;
+  }
+  static auto says(const char* words) {
+    return [words](const std::string& said) { return said.find(words) != std::string::npos; };
+  }
+};
+
+TEST_F(HeldJobTest, WhatSlurmCouldNotStartIsReleased) {
+  hold("launch failed requeued held");
+  EXPECT_THAT(await(says("Priority"), 1000),
+              HasSubstr("could not start it and held it: it was released, 1 of at most 3"));
+  EXPECT_EQ(releases(), 1);
+  EXPECT_EQ(m_run.releases(1).times, 1);
+  EXPECT_EQ(m_run.releases(2).times, 0);  // another start of the run
+}
+
+// Then a person is asked, whoever looks.
+TEST_F(HeldJobTest, ThreeTimesAndNoMore) {
+  hold("launch failed requeued held");
+  m_fake.put("stubborn", "");
+  await(says("1 of at most 3"));
+  EXPECT_THAT(await(says("scontrol release")), HasSubstr("Slurm holds it (launch failed requeued held)"));
+  EXPECT_EQ(m_run.releases(1).times, 3);
+  const int asked = m_fake.calls("squeue");
+  while (m_fake.calls("squeue") < asked + 3) await(says("scontrol release"));
+  EXPECT_EQ(releases(), 3);
+  // A later start of it has three more.
+  m_run.noteSubmitted(2, m_slurm, "101");
+  await(says("3 of at most 3"));
+  EXPECT_EQ(m_run.releases(2).times, 3);
+}
+
+// Slurm may show for a moment what was so before the release.
+TEST_F(HeldJobTest, AnAnswerFromBeforeIsNoFurtherHold) {
+  hold("launch failed requeued held");
+  m_fake.put("stubborn", "");
+  await(says("1 of at most 3"), 1000);
+  const int asked = m_fake.calls("squeue");
+  while (m_fake.calls("squeue") < asked + 3) await(says("1 of at most 3"), 1000);
+  EXPECT_EQ(releases(), 1);
+}
+
+TEST_F(HeldJobTest, WhatSomebodyHoldsStaysHeld) {
+  for (const char* each : {"JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "job requeued in held state"}) {
+    hold(each);
+    EXPECT_THAT(await(says(each)), HasSubstr("scontrol release"));
+  }
+  hold("launch failed requeued held");
+  m_run.noteKill(1);  // a person ends it at this moment
+  EXPECT_THAT(await(says("launch failed")), HasSubstr("scontrol release"));
+  EXPECT_EQ(releases(), 0);
+}
+
 // Counts its questions, and can be silent.
 class CountingScheduler : public Scheduler {
  public:
@@ -121,6 +211,7 @@ class CountingScheduler : public Scheduler {
     return states;
   }
   void cancel(const std::string&, BatchEnd) const override {}
+  void release(const std::string&) const override {}
   std::string findByName(const std::string&, const std::string&) const override { return {}; }
   std::optional<OwnBatch> self() const override { return {}; }
   mutable std::atomic<int> questions{0};
