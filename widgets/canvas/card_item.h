@@ -96,6 +96,7 @@ class CardItem {
   void paintGroupFace(QPainter& painter, double level) const;
   void paintPort(QPainter& painter) const;
   void paintPercent(QPainter& painter) const;
+  std::optional<QRectF> placeOfPercent() const;
   QColor costInk() const;
   QRectF pill() const;  // of a unit's own input or output
   // As they are by themselves; and those that are marked, over it.

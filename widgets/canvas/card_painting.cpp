@@ -251,19 +251,44 @@ QRectF CardItem::repeatChip() const {
   return {card().right() - 6 - m_repeat.width() - 12, card().top() + 7, m_repeat.width() + 12, 18};
 }
 
-// The share of the cost, left of the card; where another card stands there at its right, and where none is free the bar
-// alone tells it.
+namespace {
+
+constexpr double kPercentAway = 10, kPercentRise = 9, kPercentFall = 3, kPercentBaseline = 25.8;
+
+}  // namespace
+
+// Left of the card; where another card stands there at its right. Where the edge of a frame would run through it,
+// beyond that edge. From the centre of the card; none: nowhere is room.
+std::optional<QRectF> CardItem::placeOfPercent() const {
+  const double width = m_percent.width(), top = card().top() + kPercentBaseline - kPercentRise;
+  for (const bool beyond : {false, true})
+    for (const bool right : {false, true}) {
+      QRectF words(right ? card().right() + kPercentAway : card().left() - kPercentAway - width, top, width,
+                   kPercentRise + kPercentFall);
+      const QRectF frame = m_cards.edgeThrough(words.translated(m_pos)).translated(-m_pos);
+      if (frame.isNull() == beyond) continue;
+      if (right && beyond) words.moveLeft(frame.right() + kPercentAway);
+      if (!right && beyond) words.moveRight(frame.left() - kPercentAway);
+      // Nothing lies between them and their card.
+      QRectF area = words;
+      if (beyond && right) area.setLeft(card().right());
+      if (beyond && !right) area.setRight(card().left());
+      if (beyond && (!boundingRect().contains(words) || !m_cards.edgeThrough(words.translated(m_pos)).isNull()))
+        continue;
+      if (m_cards.isFree(area.translated(m_pos), *this) && !m_cards.isCovered(words.translated(m_pos))) return words;
+    }
+  return {};
+}
+
+// The share of the cost; where it has no place the bar alone tells it.
 void CardItem::paintPercent(QPainter& painter) const {
-  constexpr double kAway = 10, kRise = 9, kFall = 3, kBaseline = 25.8;
   if (m_percent.isEmpty()) return;
-  for (const double x : {card().left() - kAway - m_percent.width(), card().right() + kAway}) {
-    const QRectF words(x, card().top() + kBaseline - kRise, m_percent.width(), kRise + kFall);
-    if (!m_cards.isFree(words.translated(m_pos), *this)) continue;
-    painter.setPen(m_cards.costsFaint()     ? Theme::of().colour(Colour::disabled)
-                   : m_content.share >= 0.1 ? Theme::of().colour(Colour::text)
-                                            : Theme::of().colour(Colour::text3));
-    return m_percent.draw(painter, x, card().top() + kBaseline);
-  }
+  const std::optional<QRectF> words = placeOfPercent();
+  if (!words) return;
+  painter.setPen(m_cards.costsFaint()     ? Theme::of().colour(Colour::disabled)
+                 : m_content.share >= 0.1 ? Theme::of().colour(Colour::text)
+                                          : Theme::of().colour(Colour::text3));
+  m_percent.draw(painter, words->left(), card().top() + kPercentBaseline);
 }
 
 QColor CardItem::costInk() const {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "widgets/canvas/detail_levels.h"
+#include "widgets/canvas/network_scene.h"
 #include "widgets/canvas/pixel_places.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -81,6 +82,17 @@ std::vector<CardItem*> CardsItem::in(const QRectF& rect) const {
 bool CardsItem::isFree(const QRectF& rect, const CardItem& except) const {
   return !m_grid.any(
       rect, [&](std::size_t number, const QRectF& card) { return number != except.number() && card.intersects(rect); });
+}
+
+QRectF CardsItem::edgeThrough(const QRectF& area) const {
+  const auto* scene = qobject_cast<const NetworkScene*>(this->scene());
+  return scene == nullptr ? QRectF() : scene->groups().edgeThrough(area);
+}
+
+void CardsItem::setCover(const QRectF& cover) {
+  if (cover == m_cover) return;
+  m_cover = cover;
+  update();
 }
 
 const QRectF& CardsItem::bounds() const {

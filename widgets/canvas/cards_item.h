@@ -38,7 +38,12 @@ class CardsItem : public CanvasItem {
   // Those whose card touches the rectangle, by no order.
   std::vector<CardItem*> in(const QRectF& rect) const;
   bool isFree(const QRectF& rect, const CardItem& except) const;  // no other card stands there
-  const QRectF& bounds() const;                                   // around all
+  // Of a frame whose edge runs through the area; null = none.
+  QRectF edgeThrough(const QRectF& area) const;
+  // What lies over the drawing, a unit opened in place: words beside cards keep away from it. Null: nothing does.
+  void setCover(const QRectF& cover);
+  bool isCovered(const QRectF& area) const { return m_cover.intersects(area); }
+  const QRectF& bounds() const;                        // around all
   std::size_t revision() const { return m_revision; }  // another whenever a card came, went, moved or became another
   void restyle();
   // What is being computed anew: the cards' costs are those of before, and grey.
@@ -72,6 +77,7 @@ class CardsItem : public CanvasItem {
   std::string m_rulesFrom;
   bool m_rulesOutput = false, m_costsFaint = false;
   std::size_t m_rulesNumber = 0;  // another with each change of them
+  QRectF m_cover;
   mutable QRectF m_bounds;
   mutable std::size_t m_boundsOf = static_cast<std::size_t>(-1);
   QHash<QString, QPixmap> m_blocks, m_faces;  // of one level, theme and screen

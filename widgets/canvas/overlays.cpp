@@ -170,7 +170,9 @@ void FaultBubble::fill(const std::vector<Problem>& problems) {
       const Outcome outcome = m_view.networkScene().document().applyRemedy(problem);
       if (!outcome) m_view.hint().say(outcome.reason, pos());
     });
-    mend->setFixedWidth(inner);
+    mend->setWraps(true);
+    mend->ensurePolished();
+    mend->setFixedSize(inner, mend->heightForWidth(inner));
     m_rows->addWidget(mend);
     mend->show();
   }

@@ -169,6 +169,15 @@ std::vector<QColor> SceneGroups::fillsAt(QPointF at, double upTo) const {
   return fills;
 }
 
+QRectF SceneGroups::edgeThrough(const QRectF& area) const {
+  const GroupItem* best = nullptr;
+  for (const auto& [id, item] : m_groups)
+    if (item->isVisible() && item->frame().intersects(area) && !item->frame().contains(area) &&
+        (best == nullptr || item->zValue() > best->zValue()))
+      best = item;
+  return best == nullptr ? QRectF() : best->frame();
+}
+
 std::string SceneGroups::commentAt(QPointF at) const {
   for (const auto& [id, item] : m_comments)
     if (item->rect().adjusted(-4, -2, 4, 4).contains(at)) return id;

@@ -43,6 +43,8 @@ class SceneGroups {
   std::string frameAt(QPointF at, const std::set<std::string>& except = {}) const;
   std::string commentAt(QPointF at) const;
   std::vector<QColor> fillsAt(QPointF at, double upTo) const;  // of frames up to that height, the lowest first
+  // Of the innermost frame whose edge runs through the area; null = none.
+  QRectF edgeThrough(const QRectF& area) const;
   QRectF bounds() const;
 
  private:

@@ -11,11 +11,13 @@
 #include "widgets/canvas/argument_chips.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/elided_label.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/texts.h"
 #include "widgets/document/unit_edits.h"
 #include "widgets/theme/elevation.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -39,12 +41,12 @@ UnitView::UnitView(NetworkView& outer)
   m_scene->setGround(Colour::surface);
   auto* sign = new IconLabel(QStringLiteral("unit"), Colour::text2, 16, this);
   m_name = makeLabel("heading", {}, this);
-  m_words = makeLabel("hint", {}, this);
+  m_words = new ElidedLabel("hint", this);
   auto* tab = iconButton(QStringLiteral("export"), tr("Open its tab (Enter)"), this);
   auto* shut = iconButton(QStringLiteral("close"), tr("Close (Esc)"), this);
   const int margin = shadowMargin(Elevation::menu);
   m_head = new QWidget(this);
-  m_head->setFixedHeight(kUnitHead);
+  keepHeight(m_head, kUnitHead);
   auto* head = new QHBoxLayout(m_head);
   head->setContentsMargins(14, 0, 6, 0);
   head->setSpacing(8);
@@ -110,6 +112,7 @@ void UnitView::open(const std::string& use) {
 void UnitView::close() {
   if (!isVisible()) return;
   hide();
+  m_outer.networkScene().cards().setCover({});
   m_scene->pick({});
   m_scene->setUse({});
   m_use.clear();
@@ -131,15 +134,15 @@ void UnitView::refresh() {
   m_words->setToolTip(m_words->text());
 }
 
-// As large as its drawing at full size, as far as the canvas has room beside the use.
+// As large as its drawing at full size and the words above it, as far as the canvas has room beside the use.
 QSize UnitView::wantedSize() const {
   const QRectF cards = m_scene->cardsRect();
   const int margin = shadowMargin(Elevation::menu), frame = 2 * (margin + 2);
   const QSize room = m_outer.viewport()->size();
-  const int width = std::clamp(static_cast<int>(cards.width()) + 112, kUnitWidth,
+  const int width = std::clamp(std::max(static_cast<int>(cards.width()) + 112, m_head->sizeHint().width()), kUnitWidth,
                                std::max(kUnitWidth, static_cast<int>(room.width() * kMostOfWidth)));
   const int chips = std::max(22, m_chips->layout()->heightForWidth(width - 28)) + 16;
-  const int height = std::clamp(static_cast<int>(cards.height()) + 52 + kUnitHead + chips, kUnitHeight,
+  const int height = std::clamp(static_cast<int>(cards.height()) + 52 + m_head->height() + chips, kUnitHeight,
                                 std::max(kUnitHeight, room.height() - 2 * kUnitEdge));
   return {width + frame, height + frame};
 }
@@ -163,6 +166,7 @@ void UnitView::place() {
   const int y = std::clamp(there.center().y() - inner.height() / 2, room.top(),
                            std::max(room.top(), room.bottom() - inner.height()));
   move(x - margin, y - margin);
+  m_outer.networkScene().cards().setCover(m_outer.mapToScene(card()).boundingRect());
 }
 
 void UnitView::paintEvent(QPaintEvent*) {

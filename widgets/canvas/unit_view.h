@@ -12,6 +12,7 @@ class QLabel;
 namespace loom {
 
 class ArgumentChips;
+class ElidedLabel;
 class NetworkView;
 
 class UnitView : public QWidget {
@@ -51,7 +52,8 @@ class UnitView : public QWidget {
   NetworkScene* m_scene;
   NetworkView* m_view;
   ArgumentChips* m_chips;
-  QLabel *m_name, *m_words;
+  QLabel* m_name;
+  ElidedLabel* m_words;
   QWidget* m_head;
 };
 

@@ -25,6 +25,7 @@ class CanvasPaintingTest : public QObject {
   void whatChangesIsSeenAtOnce();
   void wordsStayTextWhereNoPixelsArePainted();
   void theShareOfTheCostLeavesOtherCardsAlone();
+  void theShareOfTheCostStandsBesideFrames();
   void wordsOfAFrameStandOverTheWires();
   void whatChangesIsPainted();
 
@@ -166,6 +167,27 @@ void CanvasPaintingTest::theShareOfTheCostLeavesOtherCardsAlone() {
   const QRectF other = m_scene->card("b3_relu1")->sceneCard();
   QCOMPARE(different(picture(0, other), picture(0.25, other)), 0);
   QCOMPARE(different(picture(0, neighbour), picture(0.25, neighbour)), 0);
+}
+
+// The edge of a frame would run through it.
+void CanvasPaintingTest::theShareOfTheCostStandsBesideFrames() {
+  const std::string group = m_document->makeGroup("main", {"b3_conv1", "b3_norm1"}, "block");
+  m_view->setZoom(1);
+  CardItem& card = *m_scene->card("b3_conv1");
+  m_view->centerOn(card.pos());
+  const QRectF frame = m_scene->groups().group(group)->frame(), face = card.sceneCard();
+  const auto picture = [&](double share, const QRectF& area) {
+    card.setCost(share, 0);
+    return seen().copy(m_view->mapFromScene(area).boundingRect());
+  };
+  const QRectF edge(QPointF(frame.left() - 5, face.top()), QPointF(frame.left() + 5, face.bottom())),
+      inside(QPointF(frame.left() + 2, face.top()), QPointF(face.left() - 8, face.bottom())),
+      beyond(QPointF(frame.left() - 64, face.top()), QPointF(frame.left() - 6, face.bottom()));
+  for (const QRectF& area : {edge, inside}) QCOMPARE(different(picture(0, area), picture(0.25, area)), 0);
+  QVERIFY(different(picture(0, beyond), picture(0.25, beyond)) > 20);
+  // Not where another card stands between.
+  m_document->moveNodes("main", {{"b3_relu1", QPointF(frame.left() - 40 - face.width() / 2, face.center().y())}});
+  QCOMPARE(different(picture(0, beyond), picture(0.25, beyond)), 0);
 }
 
 namespace {

@@ -112,6 +112,40 @@ void CanvasUnitsTest::spaceOpensAUnitInPlaceAndEscapeCloses() {
   QCOMPARE(steps(), 0);
 }
 
+// Its own title, and the share of the cost of a card that it lies close to.
+void CanvasUnitsTest::whatStandsBesideAnOpenUnitIsWhole() {
+  open(drawings::kUnits);
+  m_view->resize(1900, 800);
+  m_view->setZoom(1);
+  m_view->centerOn(m_scene->card("down2")->pos());
+  settle();
+  pick({"down2"});
+  key(Qt::Key_Space);
+  UnitView& unit = *m_view->unitView();
+  const auto words = [&] {
+    for (const QLabel* each : unit.findChildren<QLabel*>())
+      if (each->text().startsWith("shown for")) return each;
+    return static_cast<const QLabel*>(nullptr);
+  };
+  QVERIFY(words() != nullptr);
+  const int wide = words()->fontMetrics().horizontalAdvance(words()->text());
+  QVERIFY2(wide <= words()->width(), qPrintable(QString("%1 of %2").arg(wide).arg(words()->width())));
+  const QRectF cover = m_view->mapToScene(unit.card()).boundingRect();
+  CardItem& card = *m_scene->card("y");
+  m_document->moveNodes("main", {{"y", {cover.right() + 30 + card.card().width() / 2, cover.center().y()}}});
+  settle();
+  const auto picture = [&](double share, const QRectF& area) {
+    card.setCost(share, 0);
+    return m_view->viewport()->grab(m_view->mapFromScene(area).boundingRect()).toImage();
+  };
+  const QRectF face = card.sceneCard(),
+               between(QPointF(cover.right() + 4, face.top()), QPointF(face.left() - 8, face.bottom()));
+  QCOMPARE(picture(0, between), picture(0.25, between));
+  key(Qt::Key_Escape);
+  QVERIFY(!unit.isOpen());
+  QVERIFY(picture(0, between) != picture(0.25, between));  // it is free again
+}
+
 void CanvasUnitsTest::aDoubleClickOpensAUnitToo() {
   open(drawings::kUnits);
   QTest::mouseDClick(m_view->viewport(), Qt::LeftButton, {}, card("stage1"));

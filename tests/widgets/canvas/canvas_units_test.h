@@ -34,6 +34,7 @@ class CanvasUnitsTest : public QObject {
   void aNameThatCannotBeIsToldAndWaits();
   void escapeMakesNothing();
   void spaceOpensAUnitInPlaceAndEscapeCloses();
+  void whatStandsBesideAnOpenUnitIsWhole();
   void aDoubleClickOpensAUnitToo();
   void whatIsChangedInPlaceIsChangedInTheUnit();
   void chipsOfAUseChangeThatUse();
