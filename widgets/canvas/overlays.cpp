@@ -14,6 +14,7 @@
 #include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/wrapping_button.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/kept.h"
@@ -165,12 +166,11 @@ void FaultBubble::fill(const std::vector<Problem>& problems) {
     m_rows->addWidget(sentence);
     sentence->show();  // now: the height is asked for before the event loop would show it
     if (problem.remedy.kind == Remedy::Kind::none) continue;
-    auto* mend = new Button(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
+    auto* mend = new WrappingButton(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
     connect(mend, &Button::clicked, this, [this, problem] {
       const Outcome outcome = m_view.networkScene().document().applyRemedy(problem);
       if (!outcome) m_view.hint().say(outcome.reason, pos());
     });
-    mend->setWraps(true);
     mend->ensurePolished();
     mend->setFixedSize(inner, mend->heightForWidth(inner));
     m_rows->addWidget(mend);

@@ -24,7 +24,8 @@ namespace loom {
 
 namespace {
 
-constexpr int kUnitRadius = 10, kUnitHead = 42, kUnitWidth = 300, kUnitHeight = 240, kUnitBeside = 64, kUnitEdge = 12;
+constexpr int kUnitRadius = 10, kUnitHead = 42, kUnitWidth = 300, kUnitHeight = 240, kUnitBeside = 64, kUnitEdge = 12,
+              kUnitAround = 72;  // beside its cards, where shares of the cost stand
 constexpr double kMostOfWidth = 0.62;
 
 }  // namespace
@@ -139,8 +140,8 @@ QSize UnitView::wantedSize() const {
   const QRectF cards = m_scene->cardsRect();
   const int margin = shadowMargin(Elevation::menu), frame = 2 * (margin + 2);
   const QSize room = m_outer.viewport()->size();
-  const int width = std::clamp(std::max(static_cast<int>(cards.width()) + 112, m_head->sizeHint().width()), kUnitWidth,
-                               std::max(kUnitWidth, static_cast<int>(room.width() * kMostOfWidth)));
+  const int width = std::clamp(std::max(static_cast<int>(cards.width()) + 2 * kUnitAround, m_head->sizeHint().width()),
+                               kUnitWidth, std::max(kUnitWidth, static_cast<int>(room.width() * kMostOfWidth)));
   const int chips = std::max(22, m_chips->layout()->heightForWidth(width - 28)) + 16;
   const int height = std::clamp(static_cast<int>(cards.height()) + 52 + m_head->height() + chips, kUnitHeight,
                                 std::max(kUnitHeight, room.height() - 2 * kUnitEdge));

@@ -130,6 +130,9 @@ void CanvasUnitsTest::whatStandsBesideAnOpenUnitIsWhole() {
   QVERIFY(words() != nullptr);
   const int wide = words()->fontMetrics().horizontalAdvance(words()->text());
   QVERIFY2(wide <= words()->width(), qPrintable(QString("%1 of %2").arg(wide).arg(words()->width())));
+  // The shares beside its own cards too.
+  const QRectF outermost = unit.scene().card("conv_s")->sceneCard();
+  QVERIFY(unit.view().viewport()->rect().contains(unit.view().mapFromScene(outermost.topRight() + QPointF(64, 0))));
   const QRectF cover = m_view->mapToScene(unit.card()).boundingRect();
   CardItem& card = *m_scene->card("y");
   m_document->moveNodes("main", {{"y", {cover.right() + 30 + card.card().width() / 2, cover.center().y()}}});
