@@ -157,6 +157,7 @@ void groupTextColumns(CheckedRows& all) {
 // float32 has 24 bits: seconds since 1970 lie 128 s apart in it.
 void reportPrecision(CheckedRows& all, const NumberColumn& column) {
   constexpr double kFew = 4096;
+  if (!(column.low < column.high)) return;  // every row has a fault, and no number was read
   const float largest = std::max(std::abs(column.low), std::abs(column.high));
   const double apart = std::nextafter(largest, std::numeric_limits<float>::infinity()) - static_cast<double>(largest);
   const double steps = (static_cast<double>(column.high) - column.low) / apart;

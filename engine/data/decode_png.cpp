@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/data/decode.h"
+#include "engine/data/orientation.h"
 #include "engine/data/plain_png.h"
 #include "engine/data/planes.h"
 
@@ -109,8 +110,30 @@ void decodeAnyPng(std::span<const std::byte> file, Sample& sample) {
   }
 }
 
+namespace {
+
+// Of the eXIf chunk, wherever it stands, in a file that was decoded.
+int pngOrientation(std::span<const std::byte> file) {
+  const auto number = [&](std::size_t at) {
+    std::size_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | std::to_integer<std::size_t>(file[at + i]);
+    return value;
+  };
+  constexpr std::size_t kSignature = 8, kAround = 12;  // a chunk's length, its name, and its checksum behind it
+  for (std::size_t at = kSignature; at + kAround <= file.size();) {
+    const std::size_t size = number(at);
+    if (size > file.size() - at - kAround) return 1;
+    if (std::memcmp(&file[at + 4], "eXIf", 4) == 0) return orientationOf(file.subspan(at + 8, size));
+    at += kAround + size;
+  }
+  return 1;
+}
+
+}  // namespace
+
 void decodePng(std::span<const std::byte> file, Sample& sample) {
   if (!decodePlainPng(file, sample)) decodeAnyPng(file, sample);
+  turnUpright(sample, pngOrientation(file));
 }
 
 }  // namespace loom

@@ -20,7 +20,8 @@ void checkWavFormat(ByteReader in, std::size_t size) {
   if (size < 16) refuseSound(fmt::format("WAV sound describes its format in {} bytes", size), "at least 16 are needed");
   std::uint16_t code = in.u16();
   const std::uint16_t channels = in.u16();
-  in.u32();  // samples a second
+  if (in.u32() == 0)
+    refuseSound("WAV sound has 0 samples a second", "a rate is needed", "save it again with the rate of its recording");
   in.u32();  // bytes a second
   const std::uint16_t block = in.u16(), bits = in.u16();
   if (code == kExtensible) {
@@ -43,11 +44,14 @@ void checkWavFormat(ByteReader in, std::size_t size) {
 // libsndfile makes the best of a file that was cut short or contradicts itself: a shorter sound, or another one. So
 // what a WAV says of itself has to hold.
 void checkWav(std::span<const std::byte> file) {
+  // Who writes into a pipe does not know the length, and gives the largest there is (ffmpeg, sox): all up to the end.
+  constexpr std::size_t kUnknown = 0x7ffff000;
   ByteReader in(file, "WAV sound");
   in.seek(12);  // "RIFF", size, "WAVE": looked at by the caller
   for (bool described = false;;) {
     const std::string_view id = in.text(4);
     const std::size_t size = in.u32();
+    if (id == "data" && size >= kUnknown && size > in.left() && described) return;
     const auto chunk = in.take(size);
     if (id == "fmt ") {
       checkWavFormat(ByteReader(chunk, "WAV sound's format"), size);

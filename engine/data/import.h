@@ -24,6 +24,8 @@ struct ImportResult {
   std::int64_t rows = 0;
   std::vector<std::string> classes;             // names, where the source has some; also in OUT/classes.txt, one a line
   std::map<std::string, std::int64_t> leftOut;  // files that are not read, by the ending of their names
+  std::int64_t deeper = 0, beside = 0;          // folders within class folders; samples in no class folder
+  std::vector<std::string> noClasses;           // folders of which nothing was read
 };
 
 // IDX (MNIST and its relatives), plain or gzip: images of u8, N x H x W or N x C x H x W, and N labels of u8.
@@ -50,7 +52,8 @@ ImportResult importCifar(const std::vector<std::filesystem::path>& batches, cons
 ImportResult importFolder(const std::filesystem::path& folder, const std::filesystem::path& out,
                           const ImportOptions& options = {});
 
-// "4 files were left out: .webp, .tif are not read"; empty where none was.
+// "2 files were left out (.docx, .txt are not read): save those that are samples as ..." and what else of a folder was
+// not taken; empty where all was.
 std::string leftOutText(const ImportResult& result);
 
 }  // namespace loom

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/base/words.h"
 #include "engine/data/import_images.h"
 #include "engine/data/sample_files.h"
 #include "engine/data/text.h"
@@ -75,13 +78,17 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
   ImportResult result;
   std::int64_t others = 0;
   for (const auto& entry : sorted(folder)) {
-    if (!entry.is_directory()) continue;
+    if (!entry.is_directory()) {
+      result.beside += !kindOf(entry.path()).empty();
+      continue;
+    }
     std::vector<File> own;
     for (const auto& inner : sorted(entry.path())) {
       const std::string_view its = inner.is_regular_file() ? kindOf(inner.path()) : std::string_view{};
       if (its.empty()) {
         ++others;
         if (inner.is_regular_file()) ++result.leftOut[endingOf(inner.path())];
+        result.deeper += inner.is_directory();
         continue;
       }
       if (kind.empty()) {
@@ -94,7 +101,10 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
                    inner.path().string(), its, firstOfKind.string(), kind);
       own.push_back({inner.path(), classes.size()});
     }
-    if (own.empty()) continue;  // "out/data" of an earlier import, empty folders
+    if (own.empty()) {  // "out/data" of an earlier import, empty folders
+      result.noClasses.push_back(entry.path().filename().string());
+      continue;
+    }
     classes.push_back(entry.path().filename().string());
     files.insert(files.end(), own.begin(), own.end());
     if (options.progress && !options.progress(static_cast<std::int64_t>(files.size()), 0))
@@ -130,15 +140,29 @@ ImportResult importFolder(const fs::path& folder, const fs::path& out, const Imp
 }
 
 std::string leftOutText(const ImportResult& result) {
+  std::vector<std::string> said;
   std::int64_t files = 0;
   std::string endings;
   for (const auto& [ending, count] : result.leftOut) {
     files += count;
     endings += (endings.empty() ? "" : ", ") + (ending.empty() ? "names without an ending" : ending);
   }
-  if (files == 0) return {};
-  return fmt::format("{} file{} left out: {} {} not read", files, files == 1 ? " was" : "s were", endings,
-                     result.leftOut.size() == 1 ? "is" : "are");
+  const auto were = [](std::int64_t count) { return count == 1 ? "was" : "were"; };
+  if (files > 0)
+    said.push_back(fmt::format(
+        "{} {} left out ({} {} not read): save those that are samples as PNG, JPEG, WAV or .npy and import again",
+        counted(files, "files"), were(files), endings, result.leftOut.size() == 1 ? "is" : "are"));
+  if (result.deeper > 0)
+    said.push_back(fmt::format("{} within the class folders {} not looked into: move what they hold up one folder",
+                               counted(result.deeper, "folders"), were(result.deeper)));
+  if (result.beside > 0)
+    said.push_back(fmt::format("{} in no class folder {} left out: move them into that of their class",
+                               counted(result.beside, "samples"), were(result.beside)));
+  if (!result.noClasses.empty())
+    said.push_back(fmt::format("{} {} no class, since nothing of {} is read", fmt::join(result.noClasses, ", "),
+                               result.noClasses.size() == 1 ? "is" : "are",
+                               result.noClasses.size() == 1 ? "it" : "them"));
+  return fmt::format("{}", fmt::join(said, "; "));
 }
 
 }  // namespace loom

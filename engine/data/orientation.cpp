@@ -5,7 +5,7 @@
 namespace loom {
 namespace {
 
-constexpr std::uint64_t kOrientationTag = 0x0112, kShort = 3;
+constexpr std::uint64_t kOrientationTag = 0x0112, kShort = 3, kLong = 4;
 
 template <class T>
 void turnPlanes(Sample& sample, int orientation) {
@@ -49,8 +49,9 @@ int orientationOf(std::span<const std::byte> tiff) {
     const std::uint64_t at = directory + 2 + 12 * i;
     if (at + 12 > tiff.size()) return 1;
     if (number(at, 2) != kOrientationTag) continue;
-    const std::uint64_t value = number(at + 8, 2);
-    return number(at + 2, 2) == kShort && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
+    // It should be a short number; some writers take a long one.
+    const std::uint64_t type = number(at + 2, 2), value = number(at + 8, type == kLong ? 4 : 2);
+    return (type == kShort || type == kLong) && value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
   }
   return 1;
 }

@@ -217,6 +217,16 @@ TEST(DecodeWav, EveryFormat) {
   EXPECT_THAT(floatsOf(decoded(files::wav(3, 1, 64, {0, 0, 0, 0, 0, 0, 0xe0, 0x3f}), ".wav")), ElementsAre(0.5f));
 }
 
+// Written into a pipe, which cannot be gone back in (ffmpeg, sox): the length is that of the file.
+TEST(DecodeWav, WithoutALengthReadsToTheEnd) {
+  for (const std::uint32_t length : {0xffffffffU, 0x7ffff000U}) {
+    auto file = files::wav(1, 1, 16, {0x00, 0x40, 0x00, 0x80, 0x00});  // and half a number
+    for (int byte = 0; byte < 4; ++byte)
+      file[static_cast<std::size_t>(40 + byte)] = static_cast<unsigned char>(length >> 8 * byte);
+    EXPECT_THAT(floatsOf(decoded(file, ".wav")), ElementsAre(0.5f, -1)) << length;
+  }
+}
+
 TEST(DecodeWav, RefusesBrokenOnes) {
   const auto whole = files::wav(1, 2, 16, {0x00, 0x40, 0x00, 0x80});
   for (std::size_t size = 12; size < whole.size(); ++size)
@@ -226,6 +236,7 @@ TEST(DecodeWav, RefusesBrokenOnes) {
   EXPECT_THAT(errorOf(files::wav(1, 1, 12, {0, 0}), ".wav"), HasSubstr("format 1 with 12 bits"));
   EXPECT_THAT(errorOf(files::wav(85, 1, 16, {0, 0}), ".wav"), HasSubstr("format 85"));
   EXPECT_THAT(errorOf(files::wav(1, 0, 16, {0, 0}), ".wav"), HasSubstr("has 0 channels"));
+  EXPECT_THAT(errorOf(files::wav(1, 1, 16, {0, 0}, 0), ".wav"), HasSubstr("has 0 samples a second"));
   EXPECT_THAT(errorOf(files::wav(1, 1, 16, {}), ".wav"), HasSubstr("at least 1"));
 }
 

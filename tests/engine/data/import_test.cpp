@@ -179,6 +179,29 @@ TEST_F(Import, FolderOfClassFolders) {
               HasSubstr("each class needs a sub-folder"));
 }
 
+// Nothing of a folder goes without a word, with what can be done about it.
+TEST_F(Import, WhatClassFoldersHoldBesidesIsCountedAndHasARemedy) {
+  const Bytes image = files::bmp(1, 1, 24, {1, 2, 3, 0});
+  for (const char* name : {"pets/cat/1.bmp", "pets/cat/notes.txt", "pets/cat/Thumbs.DB", "pets/cat/README",
+                           "pets/dog/1.BMP", "pets/dog/2.txt"})
+    folder.write(name, image);
+  EXPECT_EQ(leftOutText(importFolder(folder.path() / "pets", out())),
+            "4 files were left out (names without an ending, .db, .txt are not read): save those that are samples as "
+            "PNG, JPEG, WAV or .npy and import again");
+  for (const char* name : {"pets/cat/more/3.bmp", "pets/stray.bmp", "pets/fox/only.psd"}) folder.write(name, image);
+  const auto result = importFolder(folder.path() / "pets", out());
+  EXPECT_EQ(result.rows, 2);
+  EXPECT_THAT(result.classes, ElementsAre("cat", "dog"));
+  const std::string said = leftOutText(result);
+  EXPECT_THAT(said, HasSubstr("5 files were left out"));
+  EXPECT_THAT(said, HasSubstr("1 folder within the class folders was not looked into: move"));
+  EXPECT_THAT(said, HasSubstr("1 sample in no class folder was left out: move"));
+  EXPECT_THAT(said, HasSubstr("fox is no class"));
+  folder.write("whole/cat/1.bmp", image);
+  folder.write("whole/cat/.hidden", image);
+  EXPECT_EQ(leftOutText(importFolder(folder.path() / "whole", out())), "");
+}
+
 TEST_F(Import, FolderOfSoundsGivesClipsAndOrdersClassesByNumber) {
   folder.write("words/10/a.wav", files::wav(1, 1, 16, {0, 0, 1, 0}));
   folder.write("words/9/b.wav", files::wav(1, 1, 16, {0, 0}));

@@ -141,6 +141,31 @@ Sample jpegOf(const files::Bytes& file) {
   return sample;
 }
 
+// PNGs of 8 bits are read by our own code, others by libpng.
+TEST(Orientation, OfAPngIsFollowed) {
+  const std::string little("II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0", 26);
+  for (const int bits : {8, 16}) {
+    files::Bytes pixels(static_cast<std::size_t>(4 * 2 * bits / 8), 0);
+    pixels.back() = pixels[pixels.size() - static_cast<std::size_t>(bits / 8)] = 255;  // below, at the right
+    const auto decodedWith = [&](const files::Bytes& exif) {
+      const files::Bytes file = files::png(4, 2, bits, 0, pixels, {.exif = exif});
+      Sample sample;
+      decodeBytes(std::as_bytes(std::span(file)), ".png", sample);
+      return sample;
+    };
+    EXPECT_EQ(decodedWith({}).shape, (Shape{1, 2, 4}));
+    const Sample turned = decodedWith({little.begin(), little.end()});
+    EXPECT_EQ(turned.shape, (Shape{1, 4, 2})) << bits;
+    // Turned by a quarter to the right, what was below at the right is below at the left.
+    const std::size_t at = 6;
+    if (bits == 8)
+      EXPECT_EQ(std::to_integer<int>(turned.bytes[at]), 255);
+    else
+      EXPECT_EQ(reinterpret_cast<const float*>(turned.bytes.data())[at], 255);
+    EXPECT_EQ(decodedWith({1, 2, 3}).shape, (Shape{1, 2, 4})) << "damaged";
+  }
+}
+
 // What case 11 of strangers was: the bright half of a picture that a camera took upside down belongs above.
 TEST(Orientation, OfAJpegIsFollowed) {
   files::Bytes pixels(16 * 8, 0);
@@ -156,6 +181,9 @@ TEST(Orientation, OfAJpegIsFollowed) {
     for (const unsigned char none : {0, 1, 9})
       EXPECT_EQ(jpegOf(withOrientation(plain, big, none)).bytes[0], std::byte{0});
   }
+  files::Bytes asLong = withOrientation(plain, false, 6);
+  asLong[2 + 4 + 18] = 4;  // the type of the number
+  EXPECT_EQ(jpegOf(asLong).shape, (Shape{1, 16, 8}));
   // A directory that is cut short, or lies outside, says nothing.
   const files::Bytes whole = withOrientation(plain, false, 3);
   for (std::size_t byte = 12; byte < 38; ++byte) {

@@ -56,6 +56,8 @@ Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, co
   const png_byte clear = 0;
   png_color_16 color{};
   if (options.transparent) png_set_tRNS(writer, info, &clear, 1, &color);
+  Bytes exif = options.exif;
+  if (!exif.empty()) png_set_eXIf_1(writer, info, static_cast<png_uint_32>(exif.size()), exif.data());
   png_write_info(writer, info);
   const std::size_t stride = pixels.size() / height;
   for (std::uint32_t y = 0; y < height; ++y) rows.push_back(const_cast<png_bytep>(pixels.data() + y * stride));

@@ -18,6 +18,7 @@ struct PngOptions {
   unsigned colours = 2;      // of the palette: after the first two (3i, 3i + 1, 3i + 2)
   bool transparent = false;  // the first colour
   bool interlaced = false;
+  std::vector<unsigned char> exif = {};  // of its eXIf chunk; empty: none
 };
 Bytes png(std::uint32_t width, std::uint32_t height, int bits, int colorType, const Bytes& pixels,
           const PngOptions& options = {});

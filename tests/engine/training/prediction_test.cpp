@@ -153,6 +153,48 @@ TEST(Prediction, NeedsNoTargetAndFindsColumnsByName) {
   EXPECT_FALSE(others.kept[0].loss);
 }
 
+// A hole in a file to predict is filled as the run's preparation says, by what was measured on the training part; where
+// no step says so nothing is put there unasked: column, rows and remedy are named.
+TEST(Prediction, HolesAreFilledByTheRunsOwnStepOrNamed) {
+  const Workshop workshop("predict-holes");
+  std::string text = "a,b,town,y\n";
+  for (int i = 0; i < 41; ++i) text += fmt::format("{},{},{},{}\n", i, i % 5, i % 3 ? "Ulm" : "Bern", 2 * i);
+  workshop.write("train.csv", text);
+  Json project = perceptron(false);
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "x", "layer": "Input", "shape": [4]}, {"id": "fc", "layer": "Linear", "outputs": 1},
+    {"id": "y", "layer": "Input", "shape": [1]}, {"id": "loss", "layer": "MeanSquaredError"}],
+    "edges": [["x", "fc"], ["fc", "loss"], ["y", "loss.target"]]})");
+  project["datasets"].erase("validation");
+  project["datasets"]["training"]["prepare"] =
+      Json::parse(R"([{"step": "Fill", "variable": "a"}, {"step": "Fill", "variable": "town", "with": "most_frequent"},
+    {"step": "Encode", "variable": "town", "form": "one_hot"}, {"step": "Scale", "variable": "y", "by": 0.01},
+    {"step": "Join", "variable": ["a", "b", "town"], "into": "x"}])");
+  project["training"]["epochs"] = 2;
+  project["training"]["optimizer"] = {{"name", "Momentum"}, {"learning_rate", 1e-5}};
+  const auto run = workshop.train(project, "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const auto said = [&](const char* name, const char* rows) {
+    workshop.write(name, rows);
+    std::vector<float> values;
+    for (const PredictedSample& each : trained.predict({.files = {workshop.path() / name}, .keep = 9}).kept)
+      values.push_back(each.outputs[0].values[0]);
+    return values;
+  };
+  // The median of the training part, whatever else the new file holds.
+  EXPECT_EQ(said("holes.csv", "town,a,b\nUlm,,1\n,7,2\nBern,900,3\nBern,NA,4\n"),
+            said("whole.csv", "a,b,town\n20,1,Ulm\n7,2,Ulm\n900,3,Bern\n20,4,Bern\n"));
+  try {
+    said("refused.csv", "a,b,town\n,1,Ulm\n3,,Ulm\n4,2,\n5,,Bern\n");
+    FAIL() << "a hole of b was guessed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::badData);
+    EXPECT_THAT(error.what(),
+                testing::AllOf(HasSubstr("b is empty in 2 rows (lines 3, 5)"), HasSubstr("step Fill for b")));
+    EXPECT_THAT(error.what(), testing::Not(testing::AnyOf(HasSubstr("a is empty"), HasSubstr("town is empty"))));
+  }
+}
+
 TEST(Prediction, OfPicturesIsASampleEach) {
   const Workshop workshop("predict-pictures");
   std::string index = "x:image,y:label\n";
