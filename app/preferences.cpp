@@ -178,6 +178,13 @@ void Preferences::setCheckOf(const QString& host, const QJsonObject& check) {
   m_settings.setValue("checks/host_" + host, QJsonDocument(check).toJson(QJsonDocument::Compact));
 }
 
+QJsonObject Preferences::linksOf(const QString& host) const {
+  return QJsonDocument::fromJson(m_settings.value("links/host_" + host).toByteArray()).object();
+}
+void Preferences::setLinksOf(const QString& host, const QJsonObject& links) {
+  m_settings.setValue("links/host_" + host, QJsonDocument(links).toJson(QJsonDocument::Compact));
+}
+
 void Preferences::setLastPageOf(const QString& project, const QString& page) {
   m_settings.setValue(groupOf(project) + "/page", page);
 }

@@ -63,6 +63,9 @@ class Preferences : public QObject {
   // The last check of a host, as HostChecks writes it.
   QJsonObject checkOf(const QString& host) const;
   void setCheckOf(const QString& host, const QJsonObject& check);
+  // What was measured between its ranks, as MeasuredSums writes it.
+  QJsonObject linksOf(const QString& host) const;
+  void setLinksOf(const QString& host, const QJsonObject& links);
 
  Q_SIGNALS:
   void changed();  // the look

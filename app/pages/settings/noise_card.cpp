@@ -23,25 +23,15 @@ namespace loom {
 static constexpr int kRunsListed = 8;
 
 NoiseCard::NoiseCard(ProjectDocument& document, Workspace& workspace, QWidget* parent)
-    : QWidget(parent), m_document(document), m_workspace(workspace) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(20, 12, 16, 12);
-  column->setSpacing(4);
-  auto* head = new QHBoxLayout;
-  head->setSpacing(8);
-  head->addWidget(makeLabel("heading", tr("Noise scale")));
-  head->addStretch();
-  m_measure = new Button(tr("Measure"), ButtonKind::outlined);
-  m_measure->setObjectName("noise-measure");
-  head->addWidget(m_measure);
-  column->addLayout(head);
-  column->addWidget(makeLabel("hint", tr("of the gradient: the critical batch"), nullptr, Wrap::yes));
+    : HeadedCard(tr("Noise scale"), parent), m_document(document), m_workspace(workspace) {
+  m_measure = addButton("noise-measure", tr("Measure"));
+  setHint(tr("of the gradient: the critical batch"));
   m_weights = new ChoiceField;
   m_weights->setPrefix(tr("Weights"));
   m_weights->setAccessibleName(tr("Weights it is measured with"));
-  column->addSpacing(4);
-  column->addWidget(m_weights);
-  column->addSpacing(4);
+  column().addSpacing(4);
+  column().addWidget(m_weights);
+  column().addSpacing(4);
   auto* figures = new QHBoxLayout;
   figures->setSpacing(6);
   m_figure = new QLabel;
@@ -52,12 +42,12 @@ NoiseCard::NoiseCard(ProjectDocument& document, Workspace& workspace, QWidget* p
   figures->addWidget(m_figure, 0, Qt::AlignBaseline);
   figures->addWidget(m_unit, 0, Qt::AlignBaseline);
   figures->addStretch();
-  column->addLayout(figures);
-  column->addWidget(m_batch);
+  column().addLayout(figures);
+  column().addWidget(m_batch);
   m_words = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_words->setObjectName("noise-words");
-  column->addWidget(m_words);
-  column->addStretch();
+  column().addWidget(m_words);
+  column().addStretch();
   connect(m_measure, &QPushButton::clicked, this, &NoiseCard::startOrStop);
   connect(&m_call, &ProjectCall::told, this, &NoiseCard::take);
   connect(&m_call, &ProjectCall::answered, this, &NoiseCard::finish);

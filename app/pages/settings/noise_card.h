@@ -1,9 +1,9 @@
 #pragma once
 // The noise scale of the gradient beside the batch in use: measured on request, with the first weights or those of a
 // run, and what twice the ranks would bring.
-#include <QWidget>
 #include <optional>
 
+#include "app/headed_card.h"
 #include "app/pages/settings/project_call.h"
 
 class QLabel;
@@ -15,7 +15,7 @@ class ChoiceField;
 class ProjectDocument;
 class Workspace;
 
-class NoiseCard : public QWidget {
+class NoiseCard : public HeadedCard {
   Q_OBJECT
 
  public:

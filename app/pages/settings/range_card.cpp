@@ -1,6 +1,5 @@
 #include "app/pages/settings/range_card.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 
@@ -20,29 +19,16 @@ std::optional<double> numberOf(const Json& line, const char* key) {
 
 }  // namespace
 
-RangeCard::RangeCard(ProjectDocument& document, QWidget* parent) : QWidget(parent), m_document(document) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(20, 12, 16, 12);
-  column->setSpacing(4);
-  auto* head = new QHBoxLayout;
-  head->setSpacing(8);
-  head->addWidget(makeLabel("heading", tr("Range test")));
-  head->addStretch();
-  m_apply = new Button(tr("Apply"), ButtonKind::tinted);
-  m_apply->setObjectName("range-apply");
-  m_run = new Button(tr("Run"), ButtonKind::outlined);
-  m_run->setObjectName("range-run");
-  head->addWidget(m_apply);
-  head->addWidget(m_run);
-  column->addLayout(head);
-  m_hint = makeLabel("hint", {}, nullptr, Wrap::yes);
-  column->addWidget(m_hint);
+RangeCard::RangeCard(ProjectDocument& document, QWidget* parent)
+    : HeadedCard(tr("Range test"), parent), m_document(document) {
+  m_apply = addButton("range-apply", tr("Apply"), ButtonKind::tinted);
+  m_run = addButton("range-run", tr("Run"));
   m_plot = new SmallPlot(tr("Loss over the learning rate"));
   m_plot->setWords(tr("A short run whose rate grows at every step"));
-  column->addWidget(m_plot, 1);
+  column().addWidget(m_plot, 1);
   m_words = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_words->setObjectName("range-words");
-  column->addWidget(m_words);
+  column().addWidget(m_words);
   connect(m_run, &QPushButton::clicked, this, &RangeCard::startOrStop);
   connect(m_apply, &QPushButton::clicked, this, &RangeCard::apply);
   connect(m_plot, &SmallPlot::pointed, this, [this](int at) {
@@ -134,10 +120,10 @@ void RangeCard::show() {
   m_apply->setVisible(m_suggested.has_value() && !runs);
   m_apply->setEnabled(!applied);
   m_apply->setText(applied ? tr("Applied") : tr("Apply"));
-  m_hint->setText(runs             ? tr("step %1 of 100").arg(m_raw.size())
-                  : stale          ? tr("with other settings than now")
-                  : !m_raw.empty() ? counted(static_cast<qint64>(m_raw.size()), tr("steps"))
-                                   : tr("learning rate"));
+  setHint(runs             ? tr("step %1 of 100").arg(m_raw.size())
+          : stale          ? tr("with other settings than now")
+          : !m_raw.empty() ? counted(static_cast<qint64>(m_raw.size()), tr("steps"))
+                           : tr("learning rate"));
   QStringList words;
   if (!m_refusal.isEmpty()) words << m_refusal;
   if (m_steepest)

@@ -1,11 +1,11 @@
 #pragma once
 // The learning-rate range test: a short run in a process and a folder of its own, its curve as it grows, what it
 // suggests, and *Apply*.
-#include <QWidget>
 #include <functional>
 #include <optional>
 #include <vector>
 
+#include "app/headed_card.h"
 #include "app/pages/settings/project_call.h"
 #include "app/pages/settings/small_plot.h"
 
@@ -16,7 +16,7 @@ namespace loom {
 class Button;
 class ProjectDocument;
 
-class RangeCard : public QWidget {
+class RangeCard : public HeadedCard {
   Q_OBJECT
 
  public:
@@ -38,7 +38,7 @@ class RangeCard : public QWidget {
   std::size_t m_update = 0;
   ProjectCall m_call;
   Button *m_run, *m_apply;
-  QLabel *m_hint, *m_words;
+  QLabel* m_words;
   SmallPlot* m_plot;
   std::vector<QPointF> m_raw;
   std::optional<double> m_suggested, m_mark, m_steepest, m_diverged;

@@ -49,6 +49,7 @@ SchedulePlan planOf(const Project& project, const UpdateSpec& update, std::int64
     plan.rateScale =
         rateScale(settings.text("rate_scaling"), settings.integer("batch"), settings.integer("base_batch"));
     plan.batch = settings.integer("batch");
+    plan.lossScale = settings.text("precision") == "f16";
     plan.stages = batchStages(settings);
   } catch (const Error&) {
     // Not numbers, or stages that cannot be: the problems list names the place.
@@ -78,7 +79,6 @@ RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget*
   head->addWidget(makeLabel("hint", tr("circles can be dragged"), nullptr, Wrap::yes), 1);
   column->addLayout(head);
   m_preview = new SchedulePreview;
-  m_preview->setMinimumHeight(230);
   auto* holder = new QHBoxLayout;
   holder->setContentsMargins(8, 0, 8, 8);
   holder->addWidget(m_preview);

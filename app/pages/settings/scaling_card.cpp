@@ -1,10 +1,10 @@
 #include "app/pages/settings/scaling_card.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/measured_sums.h"
 #include "app/pages/settings/small_plot.h"
 #include "app/workspace.h"
 #include "launcher/hosts/host_store.h"
@@ -23,38 +23,30 @@ QStringList hostArguments(Workspace& workspace) {
     perHost = host->slurm.ranksPerNode;
   else if (host && host->places.size() > 1)
     perHost = std::max(1, host->places.front().ranks);
-  return {QStringLiteral("--host"),     host ? host->name : QStringLiteral("local"),
-          QStringLiteral("--ranks"),    QString::number(ranks),
-          QStringLiteral("--per-host"), QString::number(perHost)};
+  return QStringList{QStringLiteral("--host"),     host ? host->name : QStringLiteral("local"),
+                     QStringLiteral("--ranks"),    QString::number(ranks),
+                     QStringLiteral("--per-host"), QString::number(perHost)} +
+         linkArguments(workspace.preferences(), workspace.host(), host);
 }
 
 ScalingCard::ScalingCard(ProjectDocument& document, Workspace& workspace, QWidget* parent)
-    : QWidget(parent), m_document(document), m_workspace(workspace) {
-  auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(20, 12, 16, 12);
-  column->setSpacing(4);
-  auto* head = new QHBoxLayout;
-  head->setSpacing(8);
-  head->addWidget(makeLabel("heading", tr("Efficiency against ranks")));
-  head->addStretch();
-  m_predict = new Button(tr("Predict"), ButtonKind::outlined);
-  m_predict->setObjectName("scaling-predict");
-  head->addWidget(m_predict);
-  column->addLayout(head);
-  m_hint = makeLabel("hint", {}, nullptr, Wrap::yes);
-  column->addWidget(m_hint);
+    : HeadedCard(tr("Efficiency against ranks"), parent), m_document(document), m_workspace(workspace) {
+  m_predict = addButton("scaling-predict", tr("Predict"));
   m_plot = new SmallPlot(tr("Efficiency against ranks"));
   m_plot->setObjectName("scaling-plot");
   m_plot->setWords(tr("Step, run time and efficiency up to 4,096 ranks"));
   m_plot->setHeight(0, 1);
-  column->addWidget(m_plot, 1);
+  column().addWidget(m_plot, 1);
   m_words = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_words->setObjectName("scaling-words");
-  column->addWidget(m_words);
+  column().addWidget(m_words);
   connect(m_plot, &SmallPlot::pointed, this, &ScalingCard::show);
   connect(m_predict, &QPushButton::clicked, this, [this] {
     m_refusal.clear();
     m_host = m_workspace.hostName(m_workspace.host());
+    m_measured =
+        !linkArguments(m_workspace.preferences(), m_workspace.host(), m_workspace.hosts().find(m_workspace.host()))
+             .isEmpty();
     m_asked = m_ranks;
     QStringList arguments = hostArguments(m_workspace);
     arguments << QStringLiteral("--scaling") << QStringLiteral("--now") << QString::number(m_ranks);
@@ -101,7 +93,9 @@ QString ScalingCard::sentenceOf(const Json& point) const {
 void ScalingCard::show(int at) {
   m_predict->setEnabled(!m_call.runs());
   m_predict->setText(m_points.empty() ? tr("Predict") : tr("Predict again"));
-  m_hint->setText(m_host.isEmpty() ? QString() : tr("%1, links assumed").arg(m_host));
+  setHint(m_host.isEmpty() ? QString()
+          : m_measured     ? tr("%1, links as measured there").arg(m_host)
+                           : tr("%1, links assumed").arg(m_host));
   if (m_call.runs()) return m_words->setText(tr("Predicting…"));
   if (!m_refusal.isEmpty()) return m_words->setText(m_refusal);
   if (m_points.empty()) return m_words->setText(QString());

@@ -1,8 +1,8 @@
 #pragma once
 // Predicted on request: how the run scales with ranks of the chosen host's kind, from 1 to 4,096.
-#include <QWidget>
 #include <vector>
 
+#include "app/headed_card.h"
 #include "app/pages/settings/project_call.h"
 
 class QLabel;
@@ -14,10 +14,11 @@ class ProjectDocument;
 class SmallPlot;
 class Workspace;
 
-// What `loom advise` is told of the chosen host: its name, ranks and how many share a machine.
+// What `loom advise` is told of the chosen host: its name, ranks, how many share a machine, and its links where these
+// were measured.
 QStringList hostArguments(Workspace& workspace);
 
-class ScalingCard : public QWidget {
+class ScalingCard : public HeadedCard {
   Q_OBJECT
 
  public:
@@ -34,11 +35,12 @@ class ScalingCard : public QWidget {
   Workspace& m_workspace;
   ProjectCall m_call;
   Button* m_predict;
-  QLabel *m_hint, *m_words;
+  QLabel* m_words;
   SmallPlot* m_plot;
   std::vector<Json> m_points;
   qint64 m_samples = 0, m_ranks = 1, m_asked = 1;
   QString m_refusal, m_host;
+  bool m_measured = false;  // its links
 };
 
 }  // namespace loom

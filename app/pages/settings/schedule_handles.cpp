@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/pages/settings/schedule_preview.h"
+#include "engine/schedules/loss_scale.h"
 #include "widgets/chart/format.h"
 #include "widgets/theme/theme.h"
 
@@ -48,6 +49,18 @@ std::vector<SchedulePreview::Lane> SchedulePreview::lanes() const {
                    .value = QStringLiteral("%1 → %2").arg(formatFixed(m_plan.share->at(0), 2),
                                                           formatFixed(m_plan.share->at(m_plan.epochs), 2)),
                    .colour = 3});
+  // As it grows where no step overflows; in powers of 2.
+  if (m_plan.lossScale) {
+    const auto at = [steps = static_cast<double>(m_span.steps), epochs = m_plan.epochs](double epoch) {
+      return LossScale::planned(epochs > 0 ? steps * std::min(1.0, epoch / epochs) : 0);
+    };
+    const double first = at(0), last = at(m_plan.epochs);
+    all.push_back({.name = tr("loss scale"),
+                   .at = [at](double epoch) { return std::log2(at(epoch)); },
+                   .high = std::log2(last),
+                   .value = formatCount(first) + (last > first ? QStringLiteral(" → ") + formatCount(last) : QString()),
+                   .colour = 4});
+  }
   return all;
 }
 

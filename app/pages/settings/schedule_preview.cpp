@@ -16,6 +16,7 @@ namespace loom {
 namespace {
 
 constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28, kLane = 34, kValues = 92;
+constexpr int kLeastCurve = 162;              // with what stands around it
 constexpr std::int64_t kUnknownSteps = 1000;  // samples of the curve where the steps are not known
 
 // The step of 1, 2, 5 x 10^n that gives at most `most` intervals over `range`.
@@ -54,6 +55,11 @@ void SchedulePreview::rebuild() {
   m_span.stepsPerEpoch = known ? m_plan.stepsPerEpoch
                                : std::max<std::int64_t>(1, std::llround(kUnknownSteps / std::max(1.0, m_plan.epochs)));
   m_span.rateScale = m_plan.rateScale;
+  const std::vector<Lane> all = lanes();
+  setMinimumHeight(kLeastCurve + static_cast<int>(all.size()) * kLane);
+  QStringList said;
+  for (const Lane& each : all) said << each.name + ' ' + each.value;
+  setAccessibleDescription(said.join(QStringLiteral(", ")));
   try {
     m_schedule = makeSchedule(m_plan.schedule, m_plan.warmup, m_span);
     if (m_plan.rateScale != 1) {

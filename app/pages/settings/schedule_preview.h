@@ -23,6 +23,7 @@ struct SchedulePlan {
   std::int64_t batch = 0;          // at first; 0 = not known
   std::vector<BatchStage> stages;
   std::optional<RuleShare> share;
+  bool lossScale = false;  // precision f16, whose loss is scaled
 };
 
 // A rate as a person would type it: two digits that count.

@@ -155,6 +155,25 @@ class CockpitTest : public QObject {
     QCOMPARE(m_open->document().undoStack().index(), steps);
   }
 
+  // Of f16 alone; as long as nothing overflows it doubles every 2,000 steps.
+  void theLossScaleHasALaneWhereThereIsOne() {
+    m_open->document().setSetting("epochs", 10);
+    QTRY_VERIFY(preview().accessibleDescription().contains("global batch"));
+    QVERIFY(!preview().accessibleDescription().contains("loss scale"));
+    const int before = preview().minimumHeight();
+    m_open->document().setSetting("precision", "f16");
+    QTRY_VERIFY(preview().accessibleDescription().contains("loss scale 65,536"));
+    QVERIFY(preview().minimumHeight() > before);
+    // 5,000 steps double it twice.
+    QTRY_VERIFY(preview().steps() > 0 && preview().steps() < 2000);
+    m_open->document().setSetting("epochs", 10.0 * 5000 / static_cast<double>(preview().steps()));
+    QTRY_VERIFY2(preview().accessibleDescription().contains("loss scale 65,536 → 262,144"),
+                 qPrintable(preview().accessibleDescription()));
+    m_open->undo();
+    m_open->undo();
+    QTRY_VERIFY(!preview().accessibleDescription().contains("loss scale"));
+  }
+
   void theRangeTestSuggestsARateThatIsAppliedInOneStep() {
     const std::string before = writeProject(m_open->project());
     press("range-run");
