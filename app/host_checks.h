@@ -52,6 +52,8 @@ class HostChecks : public QObject {
   QString sentence(const QString& host) const;
   // `bytesNeeded`: what a run needs room for there; asked beside the window's thread. Empty = nothing.
   void check(const QString& host, const std::function<qint64()>& bytesNeeded = {});
+  // The line to it, made where there is none yet; null for a host that is gone.
+  HostLine* lineOf(const QString& host) { return line(host); }
   // Names of the lines that a check of this host tells, in order: shown grey until they are known.
   static QVector<CheckLine> expected(const Host* host);
 

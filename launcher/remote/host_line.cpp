@@ -78,6 +78,14 @@ void HostLine::unask(int question) {
   queue(m_worker, [=](LineWorker& worker) { worker.unask(question); });
 }
 
+void HostLine::measureLinks(int ranks, double seconds) {
+  queue(m_worker, [=](LineWorker& worker) { worker.measureLinks(ranks, seconds); });
+}
+
+void HostLine::stopMeasuring() {
+  queue(m_worker, [](LineWorker& worker) { worker.stopMeasuring(); });
+}
+
 void HostLine::start(const JobOrder& order) {
   queue(m_worker, [order](LineWorker& worker) {
     worker.jobs().add(order, RemoteJobs::Age::fresh);

@@ -70,6 +70,10 @@ class HostLine : public Executor {
   // connection now, or it breaks meanwhile. "<run>" in them is the folder of the run there.
   void ask(int question, const QString& run, const QStringList& words);
   void unask(int question);
+  // How fast so many of its ranks add up, by every way and size (`loom bench allreduce`), at least `seconds` a size:
+  // linkLine() after linkLine(), then linksDone(). Connects where it must. One at a time.
+  void measureLinks(int ranks, double seconds);
+  void stopMeasuring();
 
   void start(const JobOrder& order) override;
   bool follow(const JobOrder& order) override;
@@ -94,6 +98,8 @@ class HostLine : public Executor {
   void said(int question, const QByteArray& bytes);
   void askAnswered(int question);
   void askRefused(int question, const QString& sentence);
+  void linkLine(const QByteArray& json);  // of AllReduceArguments::json
+  void linksDone(const QString& fault);   // empty: all of it was measured; not told of one that was stopped
 
  private:
   friend class LineWorker;

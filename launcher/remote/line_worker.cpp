@@ -181,7 +181,7 @@ void LineWorker::greet() {
         Qt::QueuedConnection);
   };
   m_agent->told = [this](const Json& header, const QByteArray& bytes) {
-    if (!takeProbe(header, bytes) && !takeSaid(header, bytes)) m_jobs.told(header, bytes);
+    if (!takeProbe(header, bytes) && !takeSweep(header, bytes) && !takeSaid(header, bytes)) m_jobs.told(header, bytes);
   };
   const double asked = secondsNow();
   m_agent->ask({{"verb", "hello"}, {"protocol", kAgentProtocol}, {"base", m_host.folder.toStdString()}},
@@ -213,6 +213,7 @@ void LineWorker::greeted(const Json& hello, double asked) {
   tell(LineState::online);
   m_jobs.online(*m_agent, m_program, m_facts.base);
   if (m_checking) checkMachine();
+  startSweep();
 }
 
 bool LineWorker::mayInstall() const {
@@ -291,6 +292,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
   m_fetchWaits |= !m_fetches.empty();
   endFetches(sentence);
   endQuestions(sentence);
+  endSweep(sentence);
   if (m_checking) {
     CheckLine line{.group = "Connection",
                    .name = fault == SshFault::hostKey   ? "Host key"
@@ -326,6 +328,7 @@ void LineWorker::close() {
   m_agent.reset();
   endFetches(QStringLiteral("the line was closed"));
   endQuestions(QStringLiteral("the line was closed"));
+  endSweep(QStringLiteral("the line was closed"));
   {
     const QMutexLocker lock(&m_mutex);
     m_transport.reset();

@@ -32,6 +32,8 @@ class LineWorker : public QObject {
   void fetch(const QString& run, const QString& file, const QString& to);
   void ask(int question, const QString& run, const QStringList& words);
   void unask(int question);
+  void measureLinks(int ranks, double seconds);
+  void stopMeasuring();
   RemoteJobs& jobs() { return m_jobs; }
 
   // From the window's thread, while open() may be at work.
@@ -45,6 +47,15 @@ class LineWorker : public QObject {
     std::string id;
     QByteArray output;
     QElapsedTimer clock;
+  };
+  // A job that measures how fast ranks add up, from when it is wanted; without an id until it was started.
+  struct Sweep {
+    std::string id;
+    int ranks = 0;
+    double seconds = 0;
+    QByteArray rest, words;  // of a line that is not whole; what was no measurement
+    qsizetype taken = 0;
+    bool stopped = false;
   };
   struct Fetch;
   void tell(LineState state, const QString& sentence = {}, qint64 nextTry = 0);
@@ -66,6 +77,9 @@ class LineWorker : public QObject {
   void probe();
   bool takeProbe(const Json& header, const QByteArray& bytes);  // true: it was the check's own job
   void finishCheck();
+  void startSweep();
+  bool takeSweep(const Json& header, const QByteArray& bytes);  // true: it was the measurement's job
+  void endSweep(const QString& fault);
   void announceFetch(const std::shared_ptr<Fetch>& fetch);
   void nextPiece(const std::shared_ptr<Fetch>& fetch);
   void finishFetch(const std::shared_ptr<Fetch>& fetch);
@@ -98,6 +112,8 @@ class LineWorker : public QObject {
   LineFacts m_facts;
   QString m_program;
   std::unique_ptr<Probe> m_probe;
+  std::unique_ptr<Sweep> m_sweep;
+  std::optional<std::pair<int, double>> m_sweepAgain;   // wanted while one that was stopped ends
   std::map<QString, std::shared_ptr<Fetch>> m_fetches;  // by where they go
   std::set<int> m_asked;                                // and not answered
 };

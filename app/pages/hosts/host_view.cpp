@@ -11,6 +11,7 @@
 #include "app/host_checks.h"
 #include "app/pages/hosts/check_row.h"
 #include "app/pages/hosts/host_form.h"
+#include "app/pages/hosts/host_links.h"
 #include "app/pages/hosts/host_remains.h"
 #include "app/pages/hosts/host_texts.h"
 #include "app/run_display.h"
@@ -92,6 +93,8 @@ HostView::HostView(AppContext& context, QWidget* parent) : QWidget(parent), m_co
   rows->addWidget(m_form);
   rows->addWidget(m_script);
   rows->addWidget(m_checks);
+  m_links = new HostLinks(context);
+  rows->addWidget(m_links);
   m_remains = new HostRemains(context);
   rows->addWidget(m_remains);
   rows->addStretch();
@@ -170,6 +173,7 @@ void HostView::setHost(const QString& host) {
   m_byTitle.clear();
   m_scroll->ensureVisible(0, 0);
   m_form->setHost(host);
+  m_links->setHost(host);
   m_remains->setHost(host);
   refresh();
 }
@@ -197,6 +201,8 @@ void HostView::refresh() {
   refreshFault();
   m_form->setVisible(m_editing);
   m_checks->setVisible(!m_editing);
+  m_links->setVisible(!m_editing);
+  m_links->refresh();
   m_remains->setWanted(!m_editing);
   refreshScript();
   if (!m_editing) refreshChecks();

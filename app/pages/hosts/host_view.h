@@ -15,6 +15,7 @@ namespace loom {
 class Button;
 class CheckRow;
 class HostForm;
+class HostLinks;
 class HostRemains;
 class StatusLabel;
 
@@ -63,6 +64,7 @@ class HostView : public QWidget {
   QVBoxLayout* m_cards;
   QHash<QString, Card> m_byTitle;
   HostForm* m_form = nullptr;
+  HostLinks* m_links = nullptr;
   HostRemains* m_remains = nullptr;
   QWidget* m_script;
   QLabel* m_scriptText;

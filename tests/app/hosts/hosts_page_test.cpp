@@ -483,5 +483,10 @@ class HostsPageTest : public HostsWindow {
 
 }  // namespace loom
 
-QTEST_MAIN(loom::HostsPageTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  loom::HostsPageTest pages;
+  const int failed = QTest::qExec(&pages, argc, argv);
+  return failed + loom::testHostLinks(argc, argv);
+}
 #include "hosts_page_test.moc"

@@ -148,4 +148,6 @@ class HostsWindow : public QObject {
   }
 };
 
+int testHostLinks(int argc, char** argv);
+
 }  // namespace loom
