@@ -27,10 +27,13 @@ QString titleOfSeries(const QString& series) {
       {series::kRate, QObject::tr("Learning rate")},
       {series::kMilliseconds, QObject::tr("Time per step")},
       {series::kDataMilliseconds, QObject::tr("Waiting for data")},
+      {series::kExchangeMilliseconds, QObject::tr("Waiting for other ranks")},
+      {series::kNoiseScale, QObject::tr("Noise scale")},
+      {series::kSkipped, QObject::tr("Skipped steps")},
       {"step.gradient_norm", QObject::tr("Gradient norm")},
       {"step.trust_ratio_least", QObject::tr("Trust ratio, least")},
       {"step.trust_ratio_median", QObject::tr("Trust ratio, median")},
-      {"step.loss_scale", QObject::tr("Loss scale")},
+      {series::kLossScale, QObject::tr("Loss scale")},
   };
   if (const auto found = known.find(series); found != known.end()) return found->second;
   const QString part = partOf(series), name = titleOfMetric(metricOf(series));

@@ -77,18 +77,31 @@ std::function<ChartColumns()> StoreSeries::reader(XUnit unit) const {
   };
 }
 
+StoreDifference::StoreDifference(const RunStore& store, const QString& run, std::string whole,
+                                 const std::vector<std::string>& parts)
+    : m_whole(store, run, std::move(whole)) {
+  for (const std::string& each : parts) m_parts.push_back(std::make_unique<StoreSeries>(store, run, each));
+}
+
 ChartColumns StoreDifference::columns(XUnit unit, double from, double to, int width) const {
-  ChartColumns whole = m_whole.columns(unit, from, to, width);
-  return difference(std::move(whole), m_part.columns(unit, from, to, width));
+  ChartColumns rest = m_whole.columns(unit, from, to, width);
+  for (const auto& part : m_parts) rest = difference(std::move(rest), part->columns(unit, from, to, width));
+  return rest;
 }
 
 std::function<ChartColumns()> StoreDifference::reader(XUnit unit) const {
-  return [whole = m_whole.reader(unit), part = m_part.reader(unit)] { return difference(whole(), part()); };
+  std::vector<std::function<ChartColumns()>> parts;
+  for (const auto& part : m_parts) parts.push_back(part->reader(unit));
+  return [whole = m_whole.reader(unit), parts = std::move(parts)] {
+    ChartColumns rest = whole();
+    for (const auto& part : parts) rest = difference(std::move(rest), part());
+    return rest;
+  };
 }
 
 void StoreDifference::whenMore(std::function<void()> told) const {
   m_whole.whenMore(told);
-  m_part.whenMore(told);
+  for (const auto& part : m_parts) part->whenMore(told);
 }
 
 }  // namespace loom

@@ -37,17 +37,17 @@ class StoreSeries : public SeriesSource {
   mutable StoreQuestion<Asked, ChartColumns> m_question;
 };
 
-// The difference of two series of one run that have the same steps: what of a step's time was not waiting for data.
+// A series less others of one run that have the same steps: what of a step's time was no waiting.
 class StoreDifference : public SeriesSource {
  public:
-  StoreDifference(const RunStore& store, const QString& run, std::string whole, std::string part)
-      : m_whole(store, run, std::move(whole)), m_part(store, run, std::move(part)) {}
+  StoreDifference(const RunStore& store, const QString& run, std::string whole, const std::vector<std::string>& parts);
   ChartColumns columns(XUnit unit, double from, double to, int width) const override;
   std::function<ChartColumns()> reader(XUnit unit) const override;
   void whenMore(std::function<void()> told) const override;
 
  private:
-  StoreSeries m_whole, m_part;
+  StoreSeries m_whole;
+  std::vector<std::unique_ptr<StoreSeries>> m_parts;
 };
 
 }  // namespace loom

@@ -151,12 +151,14 @@ void RunCurves::setLines() {
                     .value = ValueKind::rate});
   m_rate->setLines(std::move(rate));
   std::vector<ChartLine> time;
-  const bool data = has(series::kDataMilliseconds);
+  const bool data = has(series::kDataMilliseconds), exchange = has(series::kExchangeMilliseconds);
   if (has(series::kMilliseconds)) {
+    std::vector<std::string> waits;
+    if (data) waits.push_back(series::kDataMilliseconds);
+    if (exchange) waits.push_back(series::kExchangeMilliseconds);
     std::shared_ptr<const SeriesSource> compute = source(series::kMilliseconds);
-    if (data)
-      compute =
-          std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, series::kDataMilliseconds);
+    if (!waits.empty())
+      compute = std::make_shared<StoreDifference>(*m_context.store, m_run, series::kMilliseconds, waits);
     time.push_back({.id = "compute",
                     .name = tr("compute"),
                     .kind = LineKind::stacked,
@@ -164,6 +166,13 @@ void RunCurves::setLines() {
                     .source = compute,
                     .value = ValueKind::milliseconds});
   }
+  if (exchange)
+    time.push_back({.id = "exchange",
+                    .name = tr("all-reduce"),
+                    .kind = LineKind::stacked,
+                    .special = [](const Palette& palette) { return palette.allReduce; },
+                    .source = source(series::kExchangeMilliseconds),
+                    .value = ValueKind::milliseconds});
   if (data)
     time.push_back({.id = "data",
                     .name = tr("data"),

@@ -18,8 +18,8 @@
 namespace loom {
 namespace {
 
-constexpr int kEvents = 14;
-constexpr int kModelPlace = 3;  // behind best, line, state
+constexpr int kEvents = 14, kEventsRead = 300;  // figures by layer stand between them
+constexpr int kModelPlace = 3;                  // behind best, line, state
 
 struct EventWords {
   QString text, icon;
@@ -240,7 +240,7 @@ void RunFacts::refreshEvents(const QString& id) {
   const RunRecord* const run = m_context.store->find(id);
   refresh(run);  // whether the best weights are written
   if (!run) return;
-  const std::vector<Event> events = m_context.store->events(id, 100);
+  const std::vector<Event> events = m_context.store->events(id, kEventsRead);
   int shown = 0;
   for (auto each = events.rbegin(); each != events.rend() && shown < kEvents; ++each) {
     const EventWords said = wordsOf(*each, *run, *m_context.runMetrics);

@@ -17,6 +17,7 @@
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_evaluation.h"
 #include "app/pages/training/run_facts.h"
+#include "app/pages/training/run_large_batch.h"
 #include "app/pages/training/run_prediction.h"
 #include "app/pages/training/run_texts.h"
 #include "app/pages/training/run_time.h"
@@ -45,6 +46,7 @@ constexpr int kSecondMs = 1000;  // time so far, log
 constexpr int kTimeTab = 3;      // behind curves, log, settings
 constexpr int kPredictTab = 4;
 constexpr int kEvaluationTab = 5;
+constexpr int kLargeBatchTab = 6;
 constexpr int kNarrow = 1000, kFactsWidth = 304;
 
 }  // namespace
@@ -77,10 +79,10 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   curves->viewport()->setAutoFillBackground(false);
   m_logView = new RunLog(context);
   m_settings = new RunSettings(context);
-  for (QWidget* each : std::initializer_list<QWidget*>{curves, m_logView, m_settings,
-                                                       m_time = new RunTime(context),
-                                                       m_prediction = new RunPrediction(context, m_engine),
-                                                       m_evaluation = new RunEvaluation(context, m_engine)})
+  for (QWidget* each : std::initializer_list<QWidget*>{
+           curves, m_logView, m_settings,
+           m_time = new RunTime(context), m_prediction = new RunPrediction(context, m_engine),
+           m_evaluation = new RunEvaluation(context, m_engine), m_largeBatch = new RunLargeBatch(context)})
     m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
@@ -111,6 +113,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
     m_pointsCame = true;
     // The chart takes it at once: it draws at most thirty times a second by itself.
     if (isVisible()) m_curves->pointsAdded();
+    if (isVisible() && m_tabs->currentIndex() == kLargeBatchTab) m_largeBatch->pointsAdded();
     soon(id);
   });
   connect(&store, &RunStore::eventsAdded, this, [this, soon](const QString& id) {
@@ -129,6 +132,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   });
   makeActions();
   tellExports(m_curves->stack(), *this, "training");
+  tellExports(m_largeBatch->stack(), *this, "training");
   showRun(context.workspace->currentRun());
 }
 
@@ -147,6 +151,7 @@ void TrainingPage::showTab(int index) {
   if (index == kTimeTab) m_time->setRun(m_run);
   if (index == kPredictTab) m_prediction->setRun(m_run);
   if (index == kEvaluationTab) m_evaluation->setRun(m_run);
+  if (index == kLargeBatchTab) m_largeBatch->setRun(m_run);
   placeFacts();
   Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
 }
@@ -239,6 +244,7 @@ void TrainingPage::refresh() {
     if (m_tabs->currentIndex() == kTimeTab) m_time->refresh();
     if (m_tabs->currentIndex() == kPredictTab) m_prediction->refresh();
     if (m_tabs->currentIndex() == kEvaluationTab) m_evaluation->refresh();
+    if (m_tabs->currentIndex() == kLargeBatchTab) m_largeBatch->eventsAdded();
     m_curves->eventsAdded();
     m_curves->pointsAdded();
   }

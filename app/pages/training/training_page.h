@@ -23,6 +23,7 @@ class RunCurves;
 class RunDoubt;
 class RunEvaluation;
 class RunFacts;
+class RunLargeBatch;
 class RunLog;
 class RunPrediction;
 class RunSettings;
@@ -51,6 +52,7 @@ class TrainingPage : public Page {
 
   RunCurves& curves() const { return *m_curves; }
   RunPrediction& prediction() const { return *m_prediction; }
+  RunLargeBatch& largeBatch() const { return *m_largeBatch; }
   RunEvaluation& evaluation() const { return *m_evaluation; }
   RunLine& engine() { return m_engine; }
   QString run() const { return m_run; }
@@ -94,6 +96,7 @@ class TrainingPage : public Page {
   RunTime* m_time;
   RunPrediction* m_prediction;
   RunEvaluation* m_evaluation;
+  RunLargeBatch* m_largeBatch;
   RunFacts* m_facts;
   QPointer<Popover> m_card;
   QTimer m_soon, m_second;

@@ -125,7 +125,8 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   row->setSpacing(10);
   m_tabs = new QTabBar;
   m_tabs->setObjectName("training-tabs");
-  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict"), tr("Evaluation")})
+  for (const QString& each :
+       {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict"), tr("Evaluation"), tr("Large batch")})
     m_tabs->addTab(each);
   // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
   m_tabs->setUsesScrollButtons(false);
@@ -192,6 +193,8 @@ void TrainingPage::makeActions() {
   addCommand("training.time", tr("Where the time of a step goes"), "T", [this] { m_tabs->setCurrentIndex(3); });
   addCommand("training.predict", tr("Predict with this run"), "P", [this] { m_tabs->setCurrentIndex(4); });
   addCommand("training.evaluate", tr("Evaluate this run"), "V", [this] { m_tabs->setCurrentIndex(5); });
+  addCommand("training.large-batch", tr("Large batch: noise scale, trust ratios, waiting"), "G",
+             [this] { m_tabs->setCurrentIndex(6); });
   addCommand("training.time-on-canvas", tr("Time of each layer on the canvas"), "Shift+T", [this] {
     m_tabs->setCurrentIndex(3);
     m_time->showOnCanvas();

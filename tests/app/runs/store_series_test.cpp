@@ -154,7 +154,7 @@ class StoreSeriesTest : public QObject {
   void theDifferenceOfTwoCurvesComesTheSameWay() {
     m_store.reset();
     m_store = std::make_unique<RunStore>(storeFolder());
-    const StoreDifference difference(*m_store, "a", series::kLoss, "training.part");
+    const StoreDifference difference(*m_store, "a", series::kLoss, {"training.part"});
     int told = 0;
     difference.whenMore([&] { ++told; });
     QVERIFY(difference.columns(XUnit::step, 0, 100, 300).columns.empty());

@@ -9,6 +9,7 @@
 #include "app/pages/network/network_page.h"
 #include "app/pages/training/training_page.h"
 #include "tests/app/opened_window.h"
+#include "tests/app/training/told_run.h"
 #include "widgets/canvas/cost_legend.h"
 #include "widgets/canvas/network_scene.h"
 #include "widgets/canvas/network_view.h"
@@ -16,18 +17,6 @@
 
 namespace loom {
 namespace {
-
-const char* const kProject = R"({
-  "loom": 1,
-  "networks": { "main": {
-    "nodes": [ {"id": "x", "layer": "Input", "shape": [2], "at": [0, 0]},
-               {"id": "y", "layer": "Input", "shape": [1], "type": "label", "at": [260, 120]},
-               {"id": "out", "layer": "Linear", "outputs": 2, "at": [0, 60]},
-               {"id": "loss", "layer": "SoftmaxCrossEntropy", "at": [0, 120]} ],
-    "edges": [ ["x", "out"], ["out", "loss"], ["y", "loss.target"] ] } },
-  "datasets": { "training": {"csv": "train.csv"} },
-  "training": { "network": "main", "dataset": "training", "epochs": 2, "batch": 2,
-                "optimizer": {"name": "Momentum", "learning_rate": 0.05} } })";
 
 // 8 ms of 10 in layers, 1 in the update.
 const Json kLayers = {
@@ -50,33 +39,16 @@ class RunTimeTest : public QObject {
 
  private:
   std::unique_ptr<OpenedWindow> m_open;
-  int m_runs = 0;
+  std::unique_ptr<ToldRuns> m_runs;
 
   Workspace& workspace() { return m_open->workspace(); }
   QString addRun(const std::vector<Json>& layers, RunState state = RunState::finished) {
-    const QString name = QString("run-%1").arg(++m_runs);
-    RunRecord run;
-    run.id = run.name = name;
-    run.folder = QFileInfo(m_open->write("p/runs/" + name + "/log.txt", "")).absolutePath();
-    run.project = workspace().document()->path();
-    run.state = state;
-    run.created = m_runs;
-    const QString id = workspace().store().add(run);
+    const QString id = m_runs->add({}, state);
     append(id, layers);
     return id;
   }
-  void append(const QString& id, const std::vector<Json>& layers, std::int64_t first = 1) {
-    std::vector<Event> events;
-    for (const Json& body : layers) {
-      Event event;
-      event.sequence = first++;
-      event.time = 1e9;
-      event.kind = "layers";
-      event.body = body;
-      event.body.update({{"v", 1}, {"seq", event.sequence}, {"time", event.time}, {"attempt", 1}, {"kind", "layers"}});
-      events.push_back(event);
-    }
-    workspace().store().append(id, toBatch(std::move(events)));
+  void append(const QString& id, const std::vector<Json>& layers) {
+    for (const Json& body : layers) m_runs->tell(id, "layers", body);
   }
   void openTime(const QString& id) {
     workspace().setCurrentRun(id);
@@ -105,9 +77,10 @@ class RunTimeTest : public QObject {
   void init() {
     m_open = std::make_unique<OpenedWindow>();
     m_open->write("p/train.csv", "x__0,x__1,y:label\n1,0,0\n0,1,1\n1,1,1\n0,0,0\n");
-    m_open->window().openProject(m_open->write("p/project.loom", kProject));
+    m_open->window().openProject(m_open->write("p/project.loom", kToldProject));
     QTRY_VERIFY(workspace().document());
     QTRY_COMPARE(workspace().errors(), 0);
+    m_runs = std::make_unique<ToldRuns>(*m_open);
   }
   void cleanup() { m_open.reset(); }
 
@@ -232,5 +205,10 @@ class RunTimeTest : public QObject {
 
 }  // namespace loom
 
-QTEST_MAIN(loom::RunTimeTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  loom::RunTimeTest times;
+  const int failed = QTest::qExec(&times, argc, argv);
+  return failed + loom::testLargeBatch(argc, argv);
+}
 #include "run_time_test.moc"

@@ -435,6 +435,28 @@ TEST(Start, AllBeginWithTheWeightsThatTheFirstReads) {
   }
 }
 
+// Each rank's gradient is the part: measured before it leaves, and the weights are those of a run that is not watched.
+TEST(Start, WatchedGradientsTellNoiseAndWaiting) {
+  const Shared shared("watched");
+  Json settings = {{"epochs", 40}, {"batch", 24}, {"watch_gradients", true}, {"validate_every", 0}};
+  const Workshop::Run watched = runOnAll(shared, projectOf(kNets[0], settings), "watched");
+  settings["watch_gradients"] = false;
+  const Workshop::Run plain = runOnAll(shared, projectOf(kNets[0], settings), "plain");
+  if (rank() != 0) return;
+  EXPECT_EQ(watched.tensors(), plain.tensors());
+  const auto tells = [](const Workshop::Run& run, const char* figure) {
+    const std::vector<Event> steps = run.of("step");
+    return std::count_if(steps.begin(), steps.end(), [&](const Event& each) { return each.body.contains(figure); });
+  };
+  EXPECT_EQ(tells(watched, "noise_scale") == 0, size() == 1);
+  EXPECT_EQ(tells(plain, "noise_scale"), 0);
+  EXPECT_EQ(tells(plain, "exchange_ms"), size() == 1 ? 0 : static_cast<int>(plain.of("step").size()));
+  for (const Event& step : plain.of("step"))
+    if (size() > 1) {
+      EXPECT_LE(step.body["exchange_ms"].get<double>(), step.body["ms"].get<double>() + 0.1);
+    }
+}
+
 TEST(Start, SettingsThatCannotBeWithSoManyRanksAreRefused) {
   const Shared shared("cannot");
   int runs = 0;
