@@ -15,23 +15,29 @@ PlannedCosts plannedCosts(const Project& project,
   ProjectPlan memory = planTraining(project, [&](const Program& trained) {
     const auto index = static_cast<int>(costs.size());
     const UpdateSpec& update = updates[costs.size()];
+    UpdateProgram made = makeUpdateProgram(update, index, trained,
+                                           {.averageDecay = settings.averageDecay, .clipNorm = settings.clipNorm});
+    StepCost step = costOf(std::move(made.program), {.threads = settings.threads});
+    if (made.statistics) {
+      const StepCost before = costOf(std::move(*made.statistics), {.threads = settings.threads});
+      step.stages.insert(step.stages.begin(), before.stages.begin(), before.stages.end());
+      step.memory.shared = std::max(step.memory.shared, before.memory.shared);
+      step.memory.lasting += before.memory.lasting;
+    }
     Recomputation told;
-    const UpdateCost& cost = costs.emplace_back(UpdateCost{
-        .pass = costOf(trained, {.precision = settings.precision,
-                                 .tf32 = settings.tf32,
-                                 .threads = settings.threads,
-                                 .memoryBudget = settings.memoryBudget,
-                                 .passes = settings.accumulate,
-                                 .recomputation = &told}),
-        .update = costOf(makeUpdateProgram(update, index, trained,
-                                           {.averageDecay = settings.averageDecay, .clipNorm = settings.clipNorm})
-                             .program,
-                         {.threads = settings.threads}),
-        .passes = settings.accumulate * settings.method.computes,
-        .every = update.every});
-    const BufferPlan::Extent &pass = cost.pass.memory, &step = cost.update.memory;
-    return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, step.shared)),
-                      .inputs = static_cast<std::int64_t>(pass.lasting + step.lasting),
+    const UpdateCost& cost =
+        costs.emplace_back(UpdateCost{.pass = costOf(trained, {.precision = settings.precision,
+                                                               .tf32 = settings.tf32,
+                                                               .threads = settings.threads,
+                                                               .memoryBudget = settings.memoryBudget,
+                                                               .passes = settings.accumulate,
+                                                               .recomputation = &told}),
+                                      .update = std::move(step),
+                                      .passes = settings.accumulate * settings.method.computes,
+                                      .every = update.every});
+    const BufferPlan::Extent &pass = cost.pass.memory, &own = cost.update.memory;
+    return StepMemory{.activations = static_cast<std::int64_t>(std::max(pass.shared, own.shared)),
+                      .inputs = static_cast<std::int64_t>(pass.lasting + own.lasting),
                       .keptActivations = static_cast<std::int64_t>(told.without),
                       .operationsAgain = told.operations,
                       .againMultiplyAdds = told.multiplyAdds};
