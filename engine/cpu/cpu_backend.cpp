@@ -19,8 +19,8 @@ void expectPrecision(const CompileOptions& options) {
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(int threads)
-      : m_pool(std::make_shared<cpu::ThreadPool>(threads > 0 ? threads : cpu::availableThreads())) {}
+  CpuBackend(int threads, const CpuWays& ways)
+      : m_pool(std::make_shared<cpu::ThreadPool>(threads > 0 ? threads : cpu::availableThreads())), m_ways(ways) {}
 
   std::string name() const override { return "cpu"; }
   std::unique_ptr<TensorMemory> makeMemory() override { return makeHostMemory(); }
@@ -30,24 +30,26 @@ class CpuBackend final : public Backend {
     auto pool = m_pool;
     if (options.threads > 0 && options.threads != pool->size())
       pool = std::make_shared<cpu::ThreadPool>(options.threads);
-    return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), m_arena, options);
+    return std::make_unique<cpu::CpuExecutable>(std::move(program), store, std::move(pool), m_arena, options, m_ways);
   }
 
   BufferPlan::Extent measure(Program program, const CompileOptions& options) override {
     expectPrecision(options);
-    return cpu::CpuExecutable::cost(std::move(program), options.threads > 0 ? options.threads : m_pool->size(), options)
+    return cpu::CpuExecutable::cost(std::move(program), options.threads > 0 ? options.threads : m_pool->size(), options,
+                                    m_ways)
         .memory;
   }
 
  private:
   std::shared_ptr<cpu::ThreadPool> m_pool;
+  CpuWays m_ways;
   std::shared_ptr<cpu::Arena> m_arena;  // the largest that was asked for; smaller ones end with their executables
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> makeCpuBackend(int threads) {
-  return std::make_unique<CpuBackend>(threads);
+std::unique_ptr<Backend> makeCpuBackend(int threads, const CpuWays& ways) {
+  return std::make_unique<CpuBackend>(threads, ways);
 }
 
 StepCost stepCost(Program program, const CompileOptions& options) {

@@ -3,13 +3,14 @@
 // both.
 #include <memory>
 
+#include "engine/cpu/ways.h"
 #include "engine/program/backend.h"
 
 namespace loom {
 
 // `threads` = 0: as many as the affinity mask allows. f32, or bf16: convolutions and matrix products of rounded
 // numbers, summed in f32; weights and everything else stay f32.
-std::unique_ptr<Backend> makeCpuBackend(int threads = 0);
+std::unique_ptr<Backend> makeCpuBackend(int threads = 0, const CpuWays& ways = {});
 
 // What a step of the program asks of the processor, from the plan that would run. Nothing is allocated for it.
 StepCost stepCost(Program program, const CompileOptions& options);

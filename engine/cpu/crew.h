@@ -15,12 +15,12 @@ class Crew {
   explicit Crew(int threads) : m_threads(threads), m_size(threads) {}
 
   int size() const { return m_size; }
-  // Of a job: the seconds that it took, and that one and the same earlier run of it took. True: there are enough of
-  // them for decide().
+  // A job took `seconds`, and one of its first runs took `before`. Answers whether enough jobs were added for decide().
   bool add(double seconds, double before);
-  // The time of the jobs since the last decide().
+  // What the jobs since the last decide() took.
   double seconds() const { return m_seconds; }
-  // `waiting`: how many did in that time, of those that took part but the caller's.
+  // Chooses size() for the jobs to come. `waiting`: how many of the threads that took part, without the caller's,
+  // waited for a core in that time.
   void decide(int waiting);
 
  private:

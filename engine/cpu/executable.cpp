@@ -38,15 +38,15 @@ class OneOpenMpThread {
 };
 
 // As it is laid out, with no weight allocated.
-StepCost costOf(const Program& program, int threads, const CompileOptions& options) {
+StepCost costOf(const Program& program, int threads, const CompileOptions& options, const CpuWays& ways) {
   const auto store = absentStoreOf(program);
-  Plan plan(program, *store, threads, options);
+  Plan plan(program, *store, threads, options, ways);
   plan.lowerAll();
   return {.stages = costsOf({program, plan.fusion(), plan.stages(), plan.packs(), plan.bf16()}),
           .memory = plan.measure()};
 }
 
-Recomputation prepare(Program& program, int threads, const CompileOptions& options) {
+Recomputation prepare(Program& program, int threads, const CompileOptions& options, const CpuWays& ways) {
   simplify(program);
   // Without AVX-512 oneDNN has no convolution in bf16 worth its rounding.
   if (options.precision == DataType::bf16 && isa() == Isa::avx512)
@@ -55,7 +55,7 @@ Recomputation prepare(Program& program, int threads, const CompileOptions& optio
   const Recomputation told = recomputeWithin(
       program, {.budget = options.memoryBudget,
                 .joinsOf = [&program](const Operation& one) { return joinsOf(program, one); },
-                .arenaOf = [&](const Program& one) { return costOf(one, threads, options).memory.shared; }});
+                .arenaOf = [&](const Program& one) { return costOf(one, threads, options, ways).memory.shared; }});
   if (options.recomputation != nullptr) *options.recomputation = told;
   return told;
 }
@@ -69,15 +69,15 @@ void Worker::fail() const {
 }
 
 CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool,
-                             std::shared_ptr<Arena>& arena, const CompileOptions& options)
+                             std::shared_ptr<Arena>& arena, const CompileOptions& options, const CpuWays& ways)
     : m_program(std::move(program)),
       m_pool(std::move(pool)),
       m_profiling(options.profile || std::getenv("GRADLOOM_PROFILE") != nullptr),
       m_trace(options.trace) {
   const OneOpenMpThread scope;
-  m_recomputation = prepare(m_program, m_pool->size(), options);
+  m_recomputation = prepare(m_program, m_pool->size(), options, ways);
   store.ensure(m_program.parameters);
-  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options);
+  m_plan = std::make_unique<Plan>(m_program, store, m_pool->size(), options, ways);
   m_plan->lowerAll();
   m_inputs.resize(m_program.tensors.size());
   for (std::size_t i = 0; i < m_program.tensors.size(); ++i) {
@@ -109,10 +109,10 @@ CpuExecutable::CpuExecutable(Program program, ParameterStore& store, std::shared
   m_turns = std::make_unique<Turns>(m_pool->size(), pieces);
 }
 
-StepCost CpuExecutable::cost(Program program, int threads, const CompileOptions& options) {
+StepCost CpuExecutable::cost(Program program, int threads, const CompileOptions& options, const CpuWays& ways) {
   const OneOpenMpThread scope;
-  prepare(program, threads, options);
-  return costOf(program, threads, options);
+  prepare(program, threads, options, ways);
+  return costOf(program, threads, options, ways);
 }
 
 StepCost CpuExecutable::cost() const {

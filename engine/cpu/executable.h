@@ -14,10 +14,10 @@ class CpuExecutable final : public Executable {
  public:
   // `arena`: what this backend's executables share; made anew where it is too small.
   CpuExecutable(Program program, ParameterStore& store, std::shared_ptr<ThreadPool> pool, std::shared_ptr<Arena>& arena,
-                const CompileOptions& options = {});
+                const CompileOptions& options = {}, const CpuWays& ways = {});
 
   // What one of these would take, and what a step of it asks of the processor; nothing is allocated for it.
-  static StepCost cost(Program program, int threads, const CompileOptions& options);
+  static StepCost cost(Program program, int threads, const CompileOptions& options, const CpuWays& ways = {});
 
   std::span<std::byte> input(std::string_view name) override;
   StepNumber run(const StepOptions& options) override;

@@ -21,10 +21,12 @@ constexpr std::size_t kCacheLine = 64;  // bytes
 
 }  // namespace
 
-Plan::Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options)
+Plan::Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options,
+           const CpuWays& ways)
     : m_program(program),
       m_store(store),
       m_threads(threads),
+      m_ways(ways),
       m_collectives(options.collectives),
       m_bf16(options.precision == DataType::bf16),
       m_learns(std::any_of(program.operations.begin(), program.operations.end(),

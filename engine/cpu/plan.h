@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/cpu/stage.h"
+#include "engine/cpu/ways.h"
 #include "engine/passes/fusion.h"
 #include "engine/passes/precision.h"
 #include "engine/program/backend.h"
@@ -34,7 +35,8 @@ class Rooms {
 
 class Plan {
  public:
-  Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options = {});
+  Plan(const Program& program, ParameterStore& store, int threads, const CompileOptions& options = {},
+       const CpuWays& ways = {});
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
@@ -42,6 +44,7 @@ class Plan {
   const Tensor& tensor(TensorId id) const { return m_program.tensor(id); }
   const Shape& shape(TensorId id) const { return tensor(id).shape; }
   int threads() const { return m_threads; }
+  const CpuWays& ways() const { return m_ways; }
   // Factors of products and convolutions are rounded to bf16 and summed in f32. Tensors of the program that are of this
   // type stand so in memory; everything else stays f32.
   bool bf16() const { return m_bf16; }
@@ -93,7 +96,7 @@ class Plan {
   Ref<float> scratch(std::int64_t floats);
   Rooms scratchOfThreads(std::int64_t floats);
   Ref<float> persistent(std::int64_t floats);  // stays from step to step; 0 at first
-  // Memory that a forward operation leaves for its gradient, found again under any name.
+  // Memory that a forward operation fills and its gradient reads: both ask for it by the same key.
   Ref<float> shared(const std::string& key, std::int64_t floats);
   // Whether it has a backward part.
   bool learns() const { return m_learns; }
@@ -187,6 +190,7 @@ class Plan {
   const Program& m_program;
   ParameterStore& m_store;
   int m_threads;
+  CpuWays m_ways;
   Collectives* m_collectives;
   bool m_bf16;
   bool m_learns;  // has a backward part: its weights change

@@ -37,7 +37,8 @@ class Turns {
   }
 
  private:
-  // What is left of a part, in one word: [first, last) of its pieces of a turn, and all of those of later turns.
+  // What nobody has claimed yet of one part: the pieces [first, last) of a turn, and all pieces of later turns. One
+  // word, so that a claim is one exchange: the turn in bits 32 to 63, `first` in 16 to 31, `last` in 0 to 15.
   struct alignas(64) Left {
     std::atomic<std::uint64_t> word{0};
   };

@@ -1,8 +1,6 @@
 #include "engine/cpu/lowerings/pixels.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/gemm_amx.h"
@@ -72,8 +70,7 @@ std::optional<PixelGeometry> pixelsOf(const Plan& plan, const ConvolutionDescrip
     if (p.taps() != 1 || p.top != 0 || p.left != 0 || !inside) return {};
     if (bf16 && std::max(p.inputs, p.outputs) > kLongestToHalf) return {};
   }
-  const char* told = std::getenv("GRADLOOM_PIXELS");
-  return (told == nullptr ? isFaster(p, part, bf16) : std::string_view(told) == "1") ? std::optional(p) : std::nullopt;
+  return isTaken(plan.ways().pixels, isFaster(p, part, bf16)) ? std::optional(p) : std::nullopt;
 }
 
 namespace {

@@ -1,8 +1,7 @@
 #pragma once
 // Convolutions by kernels/pixels.h: as matrix products over pixels, where those are faster than oneDNN's. Which way is
 // a function of shapes, precision and the processor's instructions alone: the same on all ranks of a machine, and when
-// a run is resumed there. GRADLOOM_PIXELS=0|1 in the environment: nowhere, or wherever it can be done (for measuring
-// one beside the other).
+// a run is resumed there. Or as CpuWays says.
 #include <optional>
 
 #include "engine/cpu/kernels/pixels.h"

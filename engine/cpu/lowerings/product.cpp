@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "engine/cpu/kernels/gemm_amx.h"
 #include "engine/cpu/kernels/gemm_rows.h"
@@ -67,8 +65,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
 // From what was measured on Zen 3 and Zen 4 (tests/bench/cpu_speed.md); where 512 bits are computed at once it was not.
 // Only where gradients are computed: a prediction for one sample does not hang on what else is in the batch.
 bool mayHalve(const Plan& plan, bool isFaster) {
-  if (const char* told = std::getenv("GRADLOOM_STRASSEN")) return std::string_view(told) == "1";
-  return isFaster && peaksAt256Bits() && plan.learns();
+  return isTaken(plan.ways().halves, isFaster && peaksAt256Bits() && plan.learns());
 }
 
 Ref<float> halvedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t rowStride, std::int64_t columnStride,

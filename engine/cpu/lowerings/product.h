@@ -32,7 +32,7 @@ Ref<float> packedB(Plan& plan, TensorId weight, const StoredRef& b, std::int64_t
                    std::int64_t m, std::int64_t k, std::int64_t n, bool bf16 = false);
 
 // Whether a product in f32 that can be halved is computed by kernels/strassen.h: where the caller says that it is
-// faster, or as GRADLOOM_STRASSEN=0|1 says. And packedB() for that.
+// faster, or as CpuWays says. And packedB() for that.
 constexpr const char* kHalvedName = "own:strassen";
 bool mayHalve(const Plan& plan, bool isFaster);
 bool isHalved(const Plan& plan, const Product& product);

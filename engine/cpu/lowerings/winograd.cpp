@@ -1,8 +1,6 @@
 #include "engine/cpu/lowerings/winograd.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 #include "engine/cpu/kernels/bf16.h"
 #include "engine/cpu/kernels/gemm_amx.h"
@@ -84,9 +82,8 @@ std::optional<WinogradGeometry> winogradOf(const Plan& plan, const ConvolutionDe
   }
   const std::int64_t threads = part == ConvolutionPart::weightGradient ? plan.threads() : 1;
   if (4 * winogradWeightFloats(w) * threads > kMostBytes) return {};
-  const char* told = std::getenv("GRADLOOM_WINOGRAD");
   const bool bf16 = plan.bf16(), better = !(bf16 && multipliesInTiles()) && isBetter(w, part, bf16);
-  return (told == nullptr ? better : std::string_view(told) == "1") ? std::optional(w) : std::nullopt;
+  return isTaken(plan.ways().winograd, better) ? std::optional(w) : std::nullopt;
 }
 
 void emitWinograd(Plan& plan, const WinogradGeometry& g, const std::string& name, TensorId x, TensorId w, bool turned,

@@ -2,8 +2,7 @@
 // Convolutions by kernels/winograd.h, where that takes fewer cycles than the products themselves. Which way is a
 // function of the shape of one sample, the channels, the precision and the processor's instructions (and of threads
 // only where the weights of so many would not fit): the same for any batch, on any number of ranks, and when a run is
-// resumed. GRADLOOM_WINOGRAD=0|1 in the environment:
-// nowhere, or wherever it can be done (for measuring one beside the other).
+// resumed. Or as CpuWays says.
 #include <optional>
 
 #include "engine/cpu/kernels/winograd.h"

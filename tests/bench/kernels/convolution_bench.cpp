@@ -54,10 +54,8 @@ Program programOf(const Case& c) {
 }
 
 // Milliseconds forward, to the input, to the weight.
-std::vector<double> measure(const Case& c, DataType precision, const char* own) {
-  setenv("GRADLOOM_WINOGRAD", own, 1);
-  setenv("GRADLOOM_PIXELS", own, 1);
-  const auto cpu = makeCpuBackend(1);
+std::vector<double> measure(const Case& c, DataType precision, CpuWay own) {
+  const auto cpu = makeCpuBackend(1, {.winograd = own, .pixels = own});
   ParameterStore store(1, cpu->makeMemory());
   const Program program = programOf(c);
   store.ensure(program.parameters);
@@ -87,7 +85,7 @@ void run(DataType precision, const std::string& workload) {
               "kernel", "part", "own ms", "GF/s", "oneDNN ms", "GF/s", "ratio");
   for (const Case& c : kCases) {
     if (!workload.empty() && workload != c.of) continue;
-    const auto own = measure(c, precision, "1"), library = measure(c, precision, "0");
+    const auto own = measure(c, precision, CpuWay::wherePossible), library = measure(c, precision, CpuWay::nowhere);
     const double size = static_cast<double>((c.size + 2 * c.pad - c.kernel) / c.stride + 1),
                  taps = static_cast<double>(c.kernel * c.kernel),
                  gigaflops = 2e-9 * taps * static_cast<double>(c.batch * c.inputs * c.outputs) * size * size;

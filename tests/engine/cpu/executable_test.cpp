@@ -155,17 +155,15 @@ TEST(CpuExecutable, aStepIsTheSameEveryTime) {
 // More threads than cores: they come late to their own parts, whose pieces others have taken by then.
 TEST(CpuExecutable, piecesAreTheSameWhateverThreadsComputeThem) {
   const Program program = networks::largeParts(512);
-  for (const char* halved : {"0", "1"}) {
+  for (const CpuWay halves : {CpuWay::nowhere, CpuWay::wherePossible}) {
     for (const DataType precision : {DataType::f32, DataType::bf16}) {
-      SCOPED_TRACE(fmt::format("halved {}, {}", halved, toString(precision)));
-      setenv("GRADLOOM_STRASSEN", halved, 1);
-      const auto alone = makeCpuBackend(1), crowd = makeCpuBackend(5);
+      SCOPED_TRACE(fmt::format("halved {}, {}", halves == CpuWay::wherePossible, toString(precision)));
+      const auto alone = makeCpuBackend(1, {.halves = halves}), crowd = makeCpuBackend(5, {.halves = halves});
       const auto expected = networks::step(*alone, program, {.precision = precision, .threads = 1});
       const auto first = networks::step(*crowd, program, {.precision = precision, .threads = 5});
       expectNear(first, expected, precision == DataType::f32 ? 1e-5 : 2e-3);
       for (int again = 0; again < 4; ++again)
         EXPECT_EQ(networks::step(*crowd, program, {.precision = precision, .threads = 5}), first) << again;
-      unsetenv("GRADLOOM_STRASSEN");
     }
   }
 }

@@ -1,8 +1,6 @@
 // Convolutions as products over pixels (lowerings/pixels.h) beside oneDNN's, as the backend runs them.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/kernels/bf16.h"
@@ -43,18 +41,12 @@ struct Run {
   std::vector<float> gradients;  // of two steps, the second added to the first
   int products = 0, halved = 0;  // stages
 };
-Run run(const Case& c, DataType precision, int threads, const char* pixels, const char* halves = "0") {
-  setenv("GRADLOOM_STRASSEN", halves, 1);
-  setenv("GRADLOOM_PIXELS", pixels, 1);
-  setenv("GRADLOOM_WINOGRAD", "0", 1);
-  const auto backend = makeCpuBackend(threads);
+Run run(const Case& c, DataType precision, int threads, CpuWay pixels, CpuWay halves = CpuWay::nowhere) {
+  const auto backend = makeCpuBackend(threads, {.winograd = CpuWay::nowhere, .pixels = pixels, .halves = halves});
   ParameterStore store(7, backend->makeMemory());
   const Program program = programOf(c);
   store.ensure(program.parameters);
   const auto executable = backend->compile(program, store, {.precision = precision, .threads = threads});
-  unsetenv("GRADLOOM_STRASSEN");
-  unsetenv("GRADLOOM_PIXELS");
-  unsetenv("GRADLOOM_WINOGRAD");
   executable->run({});
   executable->run({.accumulate = true});
   Run result;
@@ -78,14 +70,14 @@ const Case kCases[] = {{3, 64, 128, {7, 5}, {1, 1}, {1, 1}, {0, 0, 0, 0}},   // 
 
 TEST(CpuPixels, gradientsAreThoseOfOneDnn) {
   for (const Case& c : kCases) {
-    const auto library = run(c, DataType::f32, 2, "0");
+    const auto library = run(c, DataType::f32, 2, CpuWay::nowhere);
     EXPECT_EQ(library.products, 0);
     EXPECT_NE(library.gradients, std::vector<float>(library.gradients.size())) << "nothing is compared";
     for (const int threads : {1, 2, 3}) {
-      const auto own = run(c, DataType::f32, threads, "1");
+      const auto own = run(c, DataType::f32, threads, CpuWay::wherePossible);
       EXPECT_EQ(own.products, c.kernel[0] * c.kernel[1] == 1 ? 3 : 1);
       EXPECT_LT(cases::relativeDistance(own.gradients, library.gradients), 1e-6) << c.inputs << " " << threads;
-      EXPECT_EQ(own.gradients, run(c, DataType::f32, threads, "1").gradients);
+      EXPECT_EQ(own.gradients, run(c, DataType::f32, threads, CpuWay::wherePossible).gradients);
     }
   }
 }
@@ -94,9 +86,9 @@ TEST(CpuPixels, gradientsAreThoseOfOneDnn) {
 TEST(CpuPixels, matricesAsTheyStandAreMultipliedInHalves) {
   for (const std::int64_t stride : {1, 2}) {
     const Case c{4, 128, 256, {8, 12}, {1, 1}, {stride, stride}, {0, 0, 0, 0}};
-    const auto library = run(c, DataType::f32, 2, "0");
+    const auto library = run(c, DataType::f32, 2, CpuWay::nowhere);
     for (const int threads : {1, 2, 3}) {
-      const auto halves = run(c, DataType::f32, threads, "1", "1");
+      const auto halves = run(c, DataType::f32, threads, CpuWay::wherePossible, CpuWay::wherePossible);
       EXPECT_EQ(halves.halved, stride == 1 ? 3 : 0);
       EXPECT_EQ(halves.products, stride == 1 ? 0 : 3);
       EXPECT_LT(cases::relativeDistance(halves.gradients, library.gradients), 1e-5) << threads;
@@ -107,9 +99,10 @@ TEST(CpuPixels, matricesAsTheyStandAreMultipliedInHalves) {
 TEST(CpuPixels, inBf16TheyAreAsNear) {
   if (!cpu::multipliesBf16() || cpu::multipliesInTiles()) GTEST_SKIP() << "for AVX512-BF16 without tiles";
   for (const Case& c : kCases) {
-    const auto exact = run(c, DataType::f32, 2, "0").gradients, library = run(c, DataType::bf16, 2, "0").gradients;
+    const auto exact = run(c, DataType::f32, 2, CpuWay::nowhere).gradients,
+               library = run(c, DataType::bf16, 2, CpuWay::nowhere).gradients;
     for (const int threads : {1, 3}) {
-      const auto own = run(c, DataType::bf16, threads, "1");
+      const auto own = run(c, DataType::bf16, threads, CpuWay::wherePossible);
       EXPECT_EQ(own.products, c.kernel[0] * c.kernel[1] == 1 ? 3 : 1);
       EXPECT_LT(cases::relativeDistance(own.gradients, exact), 1.02 * cases::relativeDistance(library, exact));
     }

@@ -2,8 +2,6 @@
 // there and back, on one to three threads.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "engine/base/json.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/cpu/kernels/isa.h"
@@ -20,14 +18,12 @@ struct Steps {
   int halved = 0;                // stages
 };
 
-Steps run(int threads, const char* strassen) {
-  if (strassen != nullptr) setenv("GRADLOOM_STRASSEN", strassen, 1);
-  const auto backend = makeCpuBackend(threads);
+Steps run(int threads, CpuWay halves) {
+  const auto backend = makeCpuBackend(threads, {.halves = halves});
   ParameterStore store(7, backend->makeMemory());
   const Program program = networks::evenNetwork(32);
   store.ensure(program.parameters);
   const auto executable = backend->compile(program, store, {.threads = threads});
-  unsetenv("GRADLOOM_STRASSEN");
   networks::fill(*executable, networks::kClasses);
   executable->run({});
   executable->run({.accumulate = true});
@@ -42,10 +38,10 @@ Steps run(int threads, const char* strassen) {
 }
 
 TEST(CpuStrassen, ANetworksGradientsAreThoseOfPlainProducts) {
-  const Steps plain = run(1, "0");
+  const Steps plain = run(1, CpuWay::nowhere);
   EXPECT_EQ(plain.halved, 0);
   for (const int threads : {1, 2, 3}) {
-    const Steps halves = run(threads, "1");
+    const Steps halves = run(threads, CpuWay::wherePossible);
     // Forward, to the input and to the weight of a linear layer; the input side, both weights and both loops of the
     // LSTM.
     EXPECT_EQ(halves.halved, 8) << threads;
@@ -59,7 +55,7 @@ TEST(CpuStrassen, AnLstmsFramesAreTheReferences) {
   using cases::values;
   ASSERT_TRUE(cpu::canHalveRows(256, 32, 64) && cpu::canHalveRows(64, 32, 256));  // or they would not be in halves
   const auto reference = makeReferenceBackend();
-  const auto backend = makeCpuBackend();
+  const auto backend = makeCpuBackend(0, {.halves = CpuWay::wherePossible});
   for (const bool reverse : {false, true}) {
     for (const bool initial : {false, true}) {
       cases::OpCase one{"frames",
@@ -69,9 +65,7 @@ TEST(CpuStrassen, AnLstmsFramesAreTheReferences) {
       if (initial) one.inputs.insert(one.inputs.end(), {values({32, 64}), values({32, 64})});
       const auto expected = cases::runCase(one, *reference);
       for (const int threads : {1, 2, 3}) {
-        setenv("GRADLOOM_STRASSEN", "1", 1);
         const auto found = cases::runCase(one, *backend, {.threads = threads});
-        unsetenv("GRADLOOM_STRASSEN");
         for (const auto& [name, numbers] : expected) {
           if (name == "loss") continue;  // numbers of either sign, summed
           EXPECT_LT(cases::relativeDistance(found.at(name), numbers), 1e-5)
@@ -83,7 +77,7 @@ TEST(CpuStrassen, AnLstmsFramesAreTheReferences) {
 }
 
 TEST(CpuStrassen, SmallProductsAreLeftAlone) {
-  EXPECT_EQ(run(2, nullptr).halved, 0);
+  EXPECT_EQ(run(2, CpuWay::whereFaster).halved, 0);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "engine/cpu/cpu_backend.h"
@@ -14,12 +13,10 @@ namespace loom {
 namespace {
 
 // All gradients of one step, one behind the other.
-std::vector<float> gradientsOf(DataType precision, const char* winograd, std::int64_t batch) {
-  setenv("GRADLOOM_WINOGRAD", winograd, 1);
-  const auto cpu = makeCpuBackend(2);
+std::vector<float> gradientsOf(DataType precision, CpuWay winograd, std::int64_t batch) {
+  const auto cpu = makeCpuBackend(2, {.winograd = winograd});
   const auto outcome =
       networks::step(*cpu, networks::deepResidualNetwork(batch), {.precision = precision, .threads = 2});
-  unsetenv("GRADLOOM_WINOGRAD");
   std::vector<float> all;
   for (const auto& [name, values] : outcome)
     if (name.starts_with("gradient")) all.insert(all.end(), values.begin(), values.end());
@@ -32,12 +29,13 @@ TEST(CpuWinograd, ANetworksGradientsAreThoseOfOneDnn) {
   if (cpu::isa() == cpu::Isa::baseline) GTEST_SKIP() << "oneDNN alone on this processor";
   std::vector<double> apart, own, library;
   for (const std::int64_t batch : {4, 8, 20, 24, 28}) {
-    const auto computed = gradientsOf(DataType::f32, "1", batch), expected = gradientsOf(DataType::f32, "0", batch);
+    const auto computed = gradientsOf(DataType::f32, CpuWay::wherePossible, batch),
+               expected = gradientsOf(DataType::f32, CpuWay::nowhere, batch);
     ASSERT_FALSE(computed.empty());
     EXPECT_NE(computed, expected) << "nothing was computed another way";
     apart.push_back(cases::relativeDistance(computed, expected));
-    own.push_back(cases::relativeDistance(gradientsOf(DataType::bf16, "1", batch), expected));
-    library.push_back(cases::relativeDistance(gradientsOf(DataType::bf16, "0", batch), expected));
+    own.push_back(cases::relativeDistance(gradientsOf(DataType::bf16, CpuWay::wherePossible, batch), expected));
+    library.push_back(cases::relativeDistance(gradientsOf(DataType::bf16, CpuWay::nowhere, batch), expected));
   }
   std::nth_element(apart.begin(), apart.begin() + 2, apart.end());
   EXPECT_LT(apart[2], 1e-5);
