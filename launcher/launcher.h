@@ -157,7 +157,8 @@ class Launcher : public QObject {
   mutable QHash<QString, Priority> m_priorities;  // as the folders have them
   QSet<QString> m_reading, m_stopsAfterEpoch;
   QSet<QString> m_foreign;       // brought by a person: it may wait in somebody else's queue, and is not started here
-  QSet<QString> m_rediscovered;  // of a list that is built anew: which of them go is known when their logs are read
+  // Found in folders while the list of runs is built anew. No other run starts before their logs say which of them go.
+  QSet<QString> m_rediscovered;
 };
 
 }  // namespace loom

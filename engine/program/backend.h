@@ -49,8 +49,9 @@ struct StepOptions {
   double gradientScale = 1;
   bool accumulate = false;       // parameter gradients: added to instead of overwritten
   bool exchange = false;         // the last pass of a step: gradients leave for other ranks
-  bool everywhere = false;       // every rank runs a program of the same shapes with these two words: exchanges may be
-                                 // captured with it
+  // Every rank runs the same program in this step, with the same `accumulate` and `exchange`: a machine may then record
+  // the step with its exchanges once and play it again.
+  bool everywhere = false;
   double learningRate = 0;       // scalar "learning_rate"
   std::int64_t updateCount = 1;  // scalar "update_count"
   double clipNorm = std::numeric_limits<double>::infinity();  // scalar "clip_norm"
