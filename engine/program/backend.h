@@ -47,13 +47,13 @@ struct StepOptions {
   // In f16: what the loss's gradient is multiplied with besides, and every parameter's gradient is divided by where it
   // is delivered to the store, so that small ones do not vanish on their way. A power of two.
   double gradientScale = 1;
-  bool accumulate = false;       // parameter gradients: added to instead of overwritten
-  bool exchange = false;         // the last pass of a step: gradients leave for other ranks
+  bool accumulate = false;  // parameter gradients: added to instead of overwritten
+  bool exchange = false;    // the last pass of a step: gradients leave for other ranks
   // Every rank runs the same program in this step, with the same `accumulate` and `exchange`: a machine may then record
   // the step with its exchanges once and play it again.
   bool everywhere = false;
-  double learningRate = 0;       // scalar "learning_rate"
-  std::int64_t updateCount = 1;  // scalar "update_count"
+  double learningRate = 0;                                    // scalar "learning_rate"
+  std::int64_t updateCount = 1;                               // scalar "update_count"
   double clipNorm = std::numeric_limits<double>::infinity();  // scalar "clip_norm"
 };
 
