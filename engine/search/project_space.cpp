@@ -39,6 +39,7 @@ class Collected {
                        .whole = field.type == FieldType::integer || field.type == FieldType::integers};
       for (const Choice& choice : field.choices) found.choices.push_back(choice.id);
       if (field.type == FieldType::boolean) found.choices = {"false", "true"};
+      found.important = field.important;
       if (field.hard) found.low = field.hard->low, found.high = field.hard->high;
       all.push_back(std::move(found));
     }
@@ -90,7 +91,8 @@ void addUnit(Collected& found, const std::string& prefix, const Node& node, cons
                            .label = node.id + ": " + (argument.label.empty() ? argument.name : argument.label),
                            .value = value,
                            .whole = argument.defaultValue.is_number_integer() || value.is_number_integer(),
-                           .choices = {}});
+                           .choices = {},
+                           .important = true});
   }
 }
 

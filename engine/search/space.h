@@ -54,6 +54,7 @@ struct Searchable {
   std::vector<std::string> choices;  // of a choice
   // What a number may be; infinite = no bound.
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  bool important = false;  // an argument that stands on the node's card, or one of a unit
 };
 std::vector<Searchable> searchableOf(const Json& project, const std::vector<std::string>& settings = {});
 

@@ -139,7 +139,7 @@ void FrontPicture::paintAxes(QPainter& painter) const {
                    QPointF(frame.right(), std::floor(frame.bottom()) + 0.5));
   painter.setFont(theme.numberFont(FontRole::axis));
   const double lineHeight = QFontMetricsF(painter.font()).height();
-  const Ticks up = linearTicks(m_y, std::max(2, static_cast<int>(inner.height() / (2.4 * lineHeight))));
+  const Ticks up = linearTicks(m_y, std::max(2, static_cast<int>(inner.height() / (1.8 * lineHeight))));
   Ticks percent = up;
   if (m_plan.share) {
     percent.decimals = std::max(0, up.decimals - 2);

@@ -63,9 +63,9 @@ SearchPage::SearchPage(AppContext& context, QWidget* parent)
   connect(m_space, &SpaceForm::edited, this, [this] { tell({}), refreshButtons(); });
   connect(m_space, &SpaceForm::removed, this, [this](const QString& text, int place) {
     Page::context().notify({tr("%1 was left out.").arg(text.section('=', 0, 0)), tr("Undo"),
-                      [form = QPointer<SpaceForm>(m_space), text, place] {
-                        if (form) form->addRow(text, place);
-                      }});
+                            [form = QPointer<SpaceForm>(m_space), text, place] {
+                              if (form) form->addRow(text, place);
+                            }});
   });
   connect(m_structure, &StructureChooser::chosen, this, [this](const QString& text) { m_space->addRow(text); });
   connect(m_structure, &StructureChooser::closed, m_addStructure, [this] { m_addStructure->setChecked(false); });

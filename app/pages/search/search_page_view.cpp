@@ -72,7 +72,12 @@ QWidget* SearchPage::makeStructure() {
   m_addStructure->setToolTip(tr("Widths, depths and layers of the drawing"));
   m_structure = new StructureChooser;
   m_structure->hide();
-  connect(m_addStructure, &Button::toggled, m_structure, &QWidget::setVisible);
+  connect(m_addStructure, &Button::toggled, m_structure, [this](bool open) {
+    m_structure->setVisible(open);
+    // Where it has its place.
+    const auto show = [this] { m_scroll->ensureWidgetVisible(m_structure, 0, 8); };
+    if (open) QMetaObject::invokeMethod(m_structure, show, Qt::QueuedConnection);
+  });
   auto* all = new QWidget;
   auto* column = new QVBoxLayout(all);
   column->setContentsMargins(0, 0, 0, 0);

@@ -99,7 +99,7 @@ class SpaceForm::Row : public QWidget {
 
   // A field that loses the keyboard as it goes would still speak.
   ~Row() override {
-    for (QLineEdit* each : {m_key, m_low, m_high, m_list}) each->disconnect();
+    for (QLineEdit* each : {m_key, m_low, m_high, m_list}) each->disconnect(this);
   }
 
   QLineEdit* key() const { return m_key; }

@@ -14,11 +14,12 @@
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
-constexpr int kListHeight = 148, kLayersHeight = 112;
+constexpr int kListHeight = 168, kLayersHeight = 144;
 
 QString plainOf(const std::string& text) {
   return QString::fromStdString(text);
@@ -47,6 +48,7 @@ void addTick(QListWidget& list, const QString& words, bool ticked) {
   auto* item = new QListWidgetItem(words, &list);
   item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
   item->setCheckState(ticked ? Qt::Checked : Qt::Unchecked);
+  item->setSizeHint({0, Theme::of(&list).size(Size::field) - 4});
 }
 
 // Several keys in one: "conv1.channels", "conv2.channels" are "conv1,conv2.channels".
@@ -133,8 +135,8 @@ std::vector<StructureChooser::Item> StructureChooser::itemsOf(Kind kind) const {
   for (const Searchable& each : m_known) {
     const QString now = each.value.is_string() ? plainOf(each.value.get<std::string>()) : plainOf(each.value.dump());
     Item item{.key = plainOf(each.shorter), .words = tr("%1, now %2").arg(plainOf(each.label), now)};
-    if (kind == width && isOfNode(each) && each.whole && each.choices.empty() && !endsWith(each, ".repeat") &&
-        each.value.is_number()) {
+    if (kind == width && isOfNode(each) && each.whole && each.important && each.choices.empty() &&
+        !endsWith(each, ".repeat") && each.value.is_number()) {
       const Dimension range = usualRange(each);
       item.low = range.low, item.high = range.high;
       items.push_back(std::move(item));
