@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "launcher/store/run_store.h"
 
@@ -107,10 +108,13 @@ double toldSetting(const RunRecord& run, const char* key) {
 LargeBatchFigures largeBatchFigures(RunStore& store, const QString& run) {
   LargeBatchFigures figures;
   const std::vector<Event> events = store.events(run, kEventsLookedAt);
+  bool started = false;  // the newest attempt
   for (auto each = events.rbegin(); each != events.rend(); ++each) {
     if (each->kind == "gradients" && figures.step == 0) takeGradients(figures, each->body);
-    if (each->kind == "started" && figures.ranks == 1)
-      figures.ranks = static_cast<int>(std::clamp(toldNumber(each->body, "logical_ranks"), 1.0, 1e6));
+    if (each->kind == "started" && !std::exchange(started, true)) {
+      figures.ranks = static_cast<int>(std::clamp(toldNumber(each->body, "ranks"), 1.0, 1e6));
+      figures.logical = static_cast<int>(std::clamp(toldNumber(each->body, "logical_ranks"), 1.0, 1e6));
+    }
     if (each->kind == "exchange" && figures.buckets.empty()) takeExchange(figures, each->body);
   }
   return figures;
@@ -127,7 +131,7 @@ bool watchesGradients(const RunRecord& run) {
 }
 
 bool hasParts(const RunRecord& run, const LargeBatchFigures& figures) {
-  return figures.ranks > 1 || toldSetting(run, "accumulate") > 1;
+  return figures.logical > 1 || toldSetting(run, "accumulate") > 1;
 }
 
 }  // namespace loom

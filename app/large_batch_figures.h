@@ -37,8 +37,8 @@ struct LargeBatchFigures {
   qint64 step = 0;  // of ratios and magnitudes
   std::vector<LayerRatio> ratios;
   std::optional<GradientMagnitudes> magnitudes;
-  QString reduction, wire;  // as the run chose
-  int ranks = 1;            // whose arithmetic it is, virtual ones included
+  QString reduction, wire;     // as the run chose
+  int ranks = 1, logical = 1;  // logical: whose arithmetic it is, virtual ones included
   std::vector<ExchangedBucket> buckets;
 };
 LargeBatchFigures largeBatchFigures(RunStore& store, const QString& run);

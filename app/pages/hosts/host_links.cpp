@@ -149,9 +149,9 @@ QString HostLinks::words() const {
   if (shown.between) parts << linkText(tr("Between hosts"), *shown.between);
   const std::vector<SumCrossing> crossings = shown.crossings();
   for (const SumCrossing& each : crossings)
-    parts << tr("from %1 on %2 is the fastest, before it %3").arg(formatBytes(each.bytes), each.to, each.from);
+    parts << tr("From %1 on %2 is the fastest, before it %3").arg(formatBytes(each.bytes), each.to, each.from);
   if (!m_line && shown.taken() > 0) {
-    if (crossings.empty()) parts << tr("one way is the fastest throughout");
+    if (crossings.empty()) parts << tr("One way is the fastest throughout");
     parts << tr("Predictions for this host use these links");
   }
   return parts.isEmpty() ? QString() : parts.join(QStringLiteral(". ")) + '.';

@@ -168,8 +168,10 @@ void SumsPlot::placeTooltip() {
   const QRectF area = frame();
   const double x = area.left() + area.width() * xSpan().place(size);
   const bool right = x + 14 + m_tooltip->width() < width();
+  // Off the lines: above them where they lie low there, else below.
+  const bool lies = !rows.empty() && ySpan().place(least ? rows.back().value * 1e-3 : rows.front().value * 1e9) < 0.5;
   m_tooltip->move(static_cast<int>(right ? x + 14 : std::max(0.0, x - 14 - m_tooltip->width())),
-                  std::max(0, (height() - m_tooltip->height()) / 2));
+                  lies ? kPlotTop : std::max(0, static_cast<int>(area.bottom()) - m_tooltip->height()));
   m_tooltip->show();
   m_tooltip->raise();
 }

@@ -86,7 +86,7 @@ void RunLargeBatch::makeCharts() {
   m_scale->setObjectName("loss-scale-chart");
   for (LineChart* each : {m_noise, m_ratio, m_scale}) {
     each->setLogarithmic(true);
-    each->setValueKind(ValueKind::plain);
+    each->setValueKind(each == m_scale ? ValueKind::plain : ValueKind::rate);
   }
   m_stack->setMinimumHeight(kLeastCharts);
   m_stack->setCaption([](double x) { return ChartStack::Caption{tr("Step %1").arg(formatCount(std::round(x))), {}}; });
@@ -193,13 +193,13 @@ void RunLargeBatch::setLines() {
   const RunOutline* const outline = m_outline ? m_outline->ask(RunOutline::Asked{XUnit::step, {}}) : nullptr;
   if (!outline || outline->names == m_names) return;
   m_names = outline->names;
-  const auto line = [&](const char* series, const QString& name, int colour, LineKind kind) {
-    return ChartLine{.id = series,
-                     .name = name,
+  const auto line = [&](const char* name, const QString& title, int colour, LineKind kind) {
+    return ChartLine{.id = name,
+                     .name = title,
                      .kind = kind,
                      .colour = colour,
-                     .source = std::make_shared<StoreSeries>(*m_context.store, m_run, series),
-                     .value = ValueKind::plain};
+                     .source = std::make_shared<StoreSeries>(*m_context.store, m_run, name),
+                     .value = std::string_view(name) == series::kLossScale ? ValueKind::plain : ValueKind::rate};
   };
   std::vector<ChartLine> noise, ratios, scale;
   if (outline->has(series::kNoiseScale)) {

@@ -32,7 +32,8 @@ class RunLargeBatchTest : public QObject {
     QTRY_VERIFY(tab().isVisible());
   }
   void tellStart(const QString& id, int ranks) {
-    m_runs->tell(id, "started", {{"steps_total", 100}, {"epochs", 2}, {"batch", 512}, {"logical_ranks", ranks}});
+    m_runs->tell(id, "started",
+                 {{"steps_total", 100}, {"epochs", 2}, {"batch", 512}, {"ranks", ranks}, {"logical_ranks", ranks}});
   }
   // Half of a step's 10 ms is waiting for other ranks, a tenth for data.
   void tellSteps(const QString& id, int from, int to, const Json& more) {
