@@ -1,5 +1,6 @@
 #include "launcher/store/metric_layers.h"
 
+#include <QCryptographicHash>
 #include <QFile>
 
 #include "engine/metrics/metric.h"
@@ -9,15 +10,31 @@ namespace loom {
 namespace {
 
 constexpr qint64 kLargestFile = 64 << 20;
+constexpr qsizetype kDrawings = 1000;
+
+using Layers = QHash<QString, QString>;
+
+// Of thousands of runs few have another drawing: what was read of one stands for all of them, and is kept once. Of the
+// window's thread, as the store is.
+Layers& layersOfDrawing(const QByteArray& drawing) {
+  static QHash<QByteArray, Layers> known;
+  if (known.size() > kDrawings && !known.contains(drawing)) known.clear();
+  return known[drawing];
+}
 
 // Every node of every network with its layer, as the run names it.
-QHash<QString, QString> layersOf(QFile& file) {
-  QHash<QString, QString> layers;
-  if (!file.open(QIODevice::ReadOnly) || file.size() > kLargestFile) return layers;
+Layers layersOf(QFile& file) {
+  if (!file.open(QIODevice::ReadOnly) || file.size() > kLargestFile) return {};
   const QByteArray text = file.readAll();
-  const Json run = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!run.is_object() || !run.contains("project") || !run["project"].is_object()) return layers;
-  const Project project = readProject(run["project"].dump(), "run.json").project;
+  Json run = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (!run.is_object() || !run.contains("project") || !run["project"].is_object()) return {};
+  Json& drawn = run["project"];
+  for (const char* key : {"training", "datasets"}) drawn.erase(key);
+  const std::string whole = drawn.dump();
+  Layers& layers = layersOfDrawing(QCryptographicHash::hash(
+      QByteArrayView(whole.data(), static_cast<qsizetype>(whole.size())), QCryptographicHash::Sha1));
+  if (!layers.isEmpty()) return layers;
+  const Project project = readProject(whole, "run.json").project;
   for (const Network& network : project.networks)
     for (const Node& node : flatten(project, network).network.nodes)
       layers.insert(QString::fromStdString(node.id), QString::fromStdString(node.layer));

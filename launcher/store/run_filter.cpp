@@ -29,6 +29,7 @@ QString numberText(double value) {
 struct RecordField {
   const char* name;
   QString (*of)(const RunRecord& run);
+  double (*number)(const RunRecord& run) = nullptr;  // the same, where it always is one
 };
 constexpr RecordField kFields[] = {
     {"name", [](const RunRecord& run) { return run.name; }},
@@ -36,14 +37,19 @@ constexpr RecordField kFields[] = {
      [](const RunRecord& run) {
        return run.deleted > 0 ? kDeleted : run.archived ? kArchived : QString::fromLatin1(toKey(run.state));
      }},
-    {"best", [](const RunRecord& run) { return numberText(run.best); }},
-    {"last", [](const RunRecord& run) { return numberText(run.last); }},
-    {"loss", [](const RunRecord& run) { return numberText(run.loss); }},
-    {"step", [](const RunRecord& run) { return QString::number(run.step); }},
-    {"epoch", [](const RunRecord& run) { return numberText(run.epoch); }},
-    {"duration", [](const RunRecord& run) { return QString::number(run.duration); }},
-    {"attempt", [](const RunRecord& run) { return QString::number(run.attempt); }},
-    {"parameters", [](const RunRecord& run) { return QString::number(run.parameters); }},
+    {"best", [](const RunRecord& run) { return numberText(run.best); }, [](const RunRecord& run) { return run.best; }},
+    {"last", [](const RunRecord& run) { return numberText(run.last); }, [](const RunRecord& run) { return run.last; }},
+    {"loss", [](const RunRecord& run) { return numberText(run.loss); }, [](const RunRecord& run) { return run.loss; }},
+    {"step", [](const RunRecord& run) { return QString::number(run.step); },
+     [](const RunRecord& run) { return static_cast<double>(run.step); }},
+    {"epoch", [](const RunRecord& run) { return numberText(run.epoch); },
+     [](const RunRecord& run) { return run.epoch; }},
+    {"duration", [](const RunRecord& run) { return QString::number(run.duration); },
+     [](const RunRecord& run) { return run.duration; }},
+    {"attempt", [](const RunRecord& run) { return QString::number(run.attempt); },
+     [](const RunRecord& run) { return static_cast<double>(run.attempt); }},
+    {"parameters", [](const RunRecord& run) { return QString::number(run.parameters); },
+     [](const RunRecord& run) { return static_cast<double>(run.parameters); }},
     {"host", [](const RunRecord& run) { return run.host; }},
     {"device", [](const RunRecord& run) { return run.device; }},
     {"note", [](const RunRecord& run) { return run.note; }},
@@ -135,21 +141,74 @@ RunFilterParser::Check checking(const QStringList& settings) {
   };
 }
 
+// Whether it may be part of a number as JSON has it: else no number needs to be written out.
+bool mayBeOfNumber(const QString& word) {
+  return std::all_of(word.begin(), word.end(),
+                     [](QChar each) { return each.isDigit() || QStringLiteral("+-.eE").contains(each); });
+}
+
+bool isLatin(const QString& word) {
+  return std::all_of(word.begin(), word.end(), [](QChar each) { return each.unicode() < 128; });
+}
+
+// Whether one of the values holds the word; where both are plain letters, without making a text of another kind of it.
+bool holdsWord(const std::string& text, const QString& word, std::string_view letters) {
+  if (letters.empty()) return QString::fromStdString(text).contains(word, Qt::CaseInsensitive);
+  return std::search(text.begin(), text.end(), letters.begin(), letters.end(),
+                     [](char a, char b) { return small(a) == b; }) != text.end();
+}
+
 bool holdsWord(const QString& word, const RunRecord& run) {
-  for (const QString& place : {run.name, toText(run.state), run.tags.join(' '), run.note})
+  for (const QString& place : {run.name, run.note})
     if (place.contains(word, Qt::CaseInsensitive)) return true;
-  for (const auto& item : run.settings.items())
-    if (textOf(item.value()).contains(word, Qt::CaseInsensitive)) return true;
-  return false;
+  if (!run.tags.isEmpty() && run.tags.join(' ').contains(word, Qt::CaseInsensitive)) return true;
+  if (toText(run.state).contains(word, Qt::CaseInsensitive)) return true;
+  const bool ofNumber = mayBeOfNumber(word);
+  const std::string letters = isLatin(word) ? word.toLower().toStdString() : std::string();
+  return std::any_of(run.settings.begin(), run.settings.end(), [&](const Json& each) {
+    if (each.is_string()) return holdsWord(each.get_ref<const std::string&>(), word, letters);
+    return (ofNumber || !each.is_number()) && textOf(each).contains(word, Qt::CaseInsensitive);
+  });
+}
+
+const RecordField* fieldUnder(const std::string& key) {
+  const auto* const found =
+      std::find_if(std::begin(kFields), std::end(kFields), [&](const RecordField& each) { return key == each.name; });
+  return found == std::end(kFields) ? nullptr : found;
+}
+
+const Json* settingUnder(const std::string& key, const RunRecord& run) {
+  for (auto each = run.settings.begin(); each != run.settings.end(); ++each)
+    if (names(key, each.key())) return &*each;
+  return nullptr;
 }
 
 // What a run has under a name; empty where it has nothing.
 QString textUnder(const std::string& key, const RunRecord& run) {
-  for (const RecordField& field : kFields)
-    if (key == field.name) return field.of(run);
-  for (const auto& item : run.settings.items())
-    if (names(key, item.key())) return textOf(item.value());
-  return {};
+  if (const RecordField* const field = fieldUnder(key)) return field->of(run);
+  const Json* const setting = settingUnder(key, run);
+  return setting ? textOf(*setting) : QString();
+}
+
+// The same as a number, where it is none that has to be read from a text: of thousands of runs that takes its time.
+std::optional<double> numberUnder(const std::string& key, const RunRecord& run) {
+  if (const RecordField* const field = fieldUnder(key))
+    return field->number ? std::optional(field->number(run)) : std::nullopt;
+  const Json* const setting = settingUnder(key, run);
+  return setting && setting->is_number() ? std::optional(setting->get<double>()) : std::nullopt;
+}
+
+bool holdsOrder(const QString& comparison, int order) {
+  if (comparison == "==") return order == 0;
+  if (comparison == "!=") return order != 0;
+  if (comparison == "<") return order < 0;
+  if (comparison == ">") return order > 0;
+  return comparison == "<=" ? order <= 0 : order >= 0;
+}
+
+bool holdsOfNumbers(const QString& comparison, double left, double right) {
+  if (std::isnan(left) || std::isnan(right)) return comparison == "!=";
+  return holdsOrder(comparison, left < right ? -1 : left > right);
 }
 
 bool holdsTag(const FilterTerm& term, const RunRecord& run) {
@@ -163,24 +222,16 @@ bool holdsTag(const FilterTerm& term, const RunRecord& run) {
 
 bool holdsComparison(const FilterTerm& term, const RunRecord& run) {
   if (term.key == "tag") return holdsTag(term, run);
+  const bool part = term.comparison.endsWith('~');
+  if (term.number && !part)
+    if (const auto number = numberUnder(term.key, run)) return holdsOfNumbers(term.comparison, *number, *term.number);
   const QString text = textUnder(term.key, run);
-  if (term.comparison == "~") return text.contains(term.value, Qt::CaseInsensitive);
-  if (term.comparison == "!~") return !text.contains(term.value, Qt::CaseInsensitive);
-  bool leftNumber = false;
-  const double left = text.toDouble(&leftNumber);
-  int order = 0;
-  if (leftNumber && term.number) {
-    if (std::isnan(left) || std::isnan(*term.number)) return term.comparison == "!=";
-    order = left < *term.number ? -1 : left > *term.number;
-  } else {
-    order = text.compare(term.value, Qt::CaseInsensitive);
-  }
-  if (term.comparison == "==") return order == 0;
-  if (term.comparison == "!=") return order != 0;
-  if (text.isEmpty()) return false;
-  if (term.comparison == "<") return order < 0;
-  if (term.comparison == ">") return order > 0;
-  return term.comparison == "<=" ? order <= 0 : order >= 0;
+  if (part) return text.contains(term.value, Qt::CaseInsensitive) != term.comparison.startsWith('!');
+  bool isNumber = false;
+  const double number = text.toDouble(&isNumber);
+  if (isNumber && term.number) return holdsOfNumbers(term.comparison, number, *term.number);
+  const bool isOrder = term.comparison != "==" && term.comparison != "!=";
+  return (!isOrder || !text.isEmpty()) && holdsOrder(term.comparison, text.compare(term.value, Qt::CaseInsensitive));
 }
 
 bool termHolds(const FilterTerm& term, const RunRecord& run) {

@@ -4,7 +4,6 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QScopedValueRollback>
 #include <QSet>
 #include <algorithm>
 
@@ -16,9 +15,7 @@ namespace loom {
 namespace {
 
 constexpr int kFlushMs = 700;
-constexpr int kReadPatienceMs = 3000;
-constexpr int kLastPatienceMs = 1000;       // with another window that writes, when this one closes
-constexpr std::size_t kMemory = 96u << 20;  // of loaded curves; what is above goes, least recently used first
+constexpr int kLastPatienceMs = 1000;  // with another window that writes, when this one closes
 
 double now() {
   return static_cast<double>(QDateTime::currentMSecsSinceEpoch()) / 1000;
@@ -81,24 +78,6 @@ bool RunStore::guarded(const std::function<void()>& work) {
   }
 }
 
-template <class Answer, class Question>
-Answer RunStore::answer(const QString& id, Answer otherwise, const Question& question) const {
-  Entry* const found = entry(id);
-  if (!found) return otherwise;
-  try {
-    Answer said = question(data(*found));
-    trim(*found);
-    return said;
-  } catch (const DatabaseBusy&) {
-    return otherwise;
-  } catch (const Error& error) {
-    QMetaObject::invokeMethod(
-        const_cast<RunStore*>(this),
-        [self = const_cast<RunStore*>(this), error] { self->guarded([&] { throw error; }); }, Qt::QueuedConnection);
-    return otherwise;
-  }
-}
-
 // Another window may have the same file open: what is taken from under it would be lost with all it still writes.
 void RunStore::rebuild(const QString& why) {
   m_database.reset();
@@ -126,71 +105,6 @@ void RunStore::rebuild(const QString& why) {
                   "itself; close both to have the list built again.")
                    .arg(why, QString::fromStdString(counted(m_folders.size(), "run folders")));
   }
-}
-
-// Later lines hold: a folder that was removed may have come back.
-void RunStore::readFolders() {
-  m_folders.clear();
-  m_there.clear();
-  m_removed.clear();
-  QFile list(m_folder + "/folders.txt");
-  if (!list.open(QIODevice::ReadOnly)) return;
-  for (const QString& line : QString::fromUtf8(list.readAll()).split('\n', Qt::SkipEmptyParts))
-    takeFolder(line.startsWith('-') ? line.mid(1) : line, line.startsWith('-') ? Folder::removed : Folder::there);
-}
-
-bool RunStore::takeFolder(const QString& folder, Folder what) {
-  QSet<QString>&into = what == Folder::removed ? m_removed : m_there,
-  &from = what == Folder::removed ? m_there : m_removed;
-  if (into.contains(folder)) return false;
-  into.insert(folder);
-  from.remove(folder);
-  if (what == Folder::removed)
-    m_folders.removeAll(folder);
-  else
-    m_folders.append(folder);
-  return true;
-}
-
-void RunStore::noteFolder(const RunRecord& run) {
-  const Folder what = run.deleted > 0 ? Folder::removed : Folder::there;
-  if (takeFolder(run.folder, what))
-    m_unsavedFolders += (what == Folder::removed ? "-" : "") + run.folder.toUtf8() + '\n';
-}
-
-void RunStore::saveNotes() {
-  if (!m_unsavedFolders.isEmpty() && appendLines(m_folder + "/folders.txt", m_unsavedFolders)) m_unsavedFolders.clear();
-  m_marks.save();
-}
-
-QStringList RunStore::foldersToRead() const {
-  QSet<QString> known;
-  for (const auto& each : m_entries) known.insert(each->record.folder);
-  QStringList lost;
-  for (const QString& folder : m_folders)
-    if (!known.contains(folder)) lost << folder;
-  return lost;
-}
-
-bool RunStore::noteMark(const RunRecord& run) {
-  const RunMark* const known = m_marks.find(run.folder);
-  return m_marks.note(run.folder, {.project = run.project,
-                                   .name = run.name,
-                                   .note = run.note,
-                                   .host = known ? known->host : std::nullopt,
-                                   .tags = run.tags,
-                                   .colour = run.colour,
-                                   .archived = run.archived});
-}
-
-void RunStore::setHost(const QString& id, const QString& host) {
-  const RunRecord* const run = find(id);
-  const RunMark* const known = run ? m_marks.find(run->folder) : nullptr;
-  if (!known) return;
-  RunMark mark = *known;
-  mark.host = host;
-  m_marks.note(run->folder, mark);
-  m_marks.save();
 }
 
 RunStore::Entry* RunStore::entry(const QString& id) const {
@@ -367,134 +281,6 @@ void RunStore::forgetLog(const QString& id) {
   flush();
   Q_EMIT pointsAdded(id);
   Q_EMIT runChanged(id);
-}
-
-void RunStore::append(const QString& id, const EventBatch& batch) {
-  Entry* const found = entry(id);
-  if (!found) return;
-  RunData* curves = nullptr;
-  if (m_database) m_database->setPatience(kReadPatienceMs);  // events that are not taken now are not offered again
-  guarded([&] {
-    curves = &data(*found);
-    m_database->setPatience(kPatienceMs);
-  });
-  if (!curves || !entry(id)) return;  // the store was built anew: the folder is read from its beginning
-  const RunData::Taken taken = curves->take(batch);
-  RunRecord& record = found->record;
-  for (const Event* event : taken.events) {
-    takeEvent(*found, *event);
-    found->pending.push_back(*event);
-  }
-  if (taken.lastStep) {
-    record.step = taken.lastStep->step;
-    record.lastTime = std::max(record.lastTime, taken.lastStep->time);
-    for (std::uint32_t i = taken.lastStep->begin; i < taken.lastStep->end; ++i) {
-      const auto& [name, value] = batch.cells[i];
-      if (batch.names[name] == series::kLoss) record.loss = value;
-      if (batch.names[name] == series::kEpochAxis) record.epoch = value;
-    }
-  }
-  record.duration = curves->duration();
-  if (taken.measured) measure(*found);
-  if (batch.from <= found->offset && batch.to > found->offset) {  // else there is a hole before it
-    found->offset = batch.to;
-    found->mark = batch.mark;
-  }
-  markDirty(*found);
-  if (taken.rows > 0) Q_EMIT pointsAdded(id);
-  if (!taken.events.empty()) Q_EMIT eventsAdded(id);
-  if (taken.rows > 0 || !taken.events.empty()) Q_EMIT runChanged(id);
-  if (Entry* const still = entry(id)) trim(*still);
-}
-
-// Curves.
-
-std::vector<std::string> RunStore::seriesNames(const QString& id) const {
-  return answer(id, std::vector<std::string>(), [](const RunData& data) { return data.names(); });
-}
-
-SeriesView RunStore::view(const QString& id, const std::string& name, Axis axis, SeriesRange range, int width) const {
-  return answer(id, SeriesView(), [&](const RunData& data) { return data.view(name, axis, range, width); });
-}
-
-std::vector<SeriesPoint> RunStore::points(const QString& id, const std::string& name) const {
-  return answer(id, std::vector<SeriesPoint>(), [&](const RunData& data) { return data.points(name); });
-}
-
-std::optional<SeriesPoint> RunStore::pointNear(const QString& id, const std::string& name, std::int64_t step) const {
-  return answer(id, std::optional<SeriesPoint>(), [&](const RunData& data) { return data.pointNear(name, step); });
-}
-
-std::optional<double> RunStore::lastValue(const QString& id, const std::string& name) const {
-  return answer(id, std::optional<double>(), [&](const RunData& data) { return data.lastValue(name); });
-}
-
-double RunStore::xOf(const QString& id, Axis axis, std::int64_t step) const {
-  return answer(id, 0.0, [&](const RunData& data) { return data.xOf(axis, step); });
-}
-
-std::int64_t RunStore::stepOf(const QString& id, Axis axis, double x) const {
-  return answer(id, std::int64_t{0}, [&](const RunData& data) { return data.stepOf(axis, x); });
-}
-
-void RunStore::ask(const QString& id, const CurveQuestion& question) const {
-  answer(id, false, [&](const RunData& data) { return question(data), true; });
-}
-
-bool RunStore::askMemory(const QString& id, const CurveQuestion& question) const {
-  Entry* const found = entry(id);
-  if (!found) {
-    question({});
-    return true;
-  }
-  const QScopedValueRollback<bool> memoryAlone(m_memoryAlone, true);
-  try {
-    question(data(*found));
-    return true;
-  } catch (const NotInMemory&) {
-    return false;
-  }
-}
-
-std::function<void(const CurveQuestion&)> RunStore::reading(const QString& id) const {
-  const Entry* const found = entry(id);
-  if (!found || found->row == 0 || !m_reader) return {};
-  return [reader = m_reader, row = found->row, version = found->version](const CurveQuestion& question) {
-    reader->ask(row, version, question);
-  };
-}
-
-std::int64_t RunStore::savedVersion(const QString& id) const {
-  const Entry* const found = entry(id);
-  return found ? found->version : 0;
-}
-
-bool RunStore::allSaved(const QString& id) const {
-  const Entry* const found = entry(id);
-  return !found || !found->dirty;
-}
-
-// What all have is known from what each had when it was touched last; all are counted only where that is too much.
-void RunStore::trim(Entry& touched) const {
-  const auto count = [this](Entry& entry) {
-    m_bytes -= entry.bytes;
-    entry.bytes = entry.data ? entry.data->bytes() : 0;
-    m_bytes += entry.bytes;
-  };
-  count(touched);
-  if (m_bytes <= kMemory) return;
-  std::vector<Entry*> loaded;
-  for (const auto& each : m_entries) {
-    if (!each->data) continue;
-    count(*each);
-    loaded.push_back(each.get());
-  }
-  std::sort(loaded.begin(), loaded.end(), [](const Entry* a, const Entry* b) { return a->used < b->used; });
-  for (Entry* each : loaded) {
-    if (m_bytes <= kMemory / 2) break;
-    each->data->dropClean();
-    count(*each);
-  }
 }
 
 }  // namespace loom

@@ -1,10 +1,14 @@
-// What events say about a run's record.
+// What comes of a run: its events, and what they say about its record.
 #include <algorithm>
 
+#include "engine/base/error.h"
+#include "launcher/store/database.h"
 #include "launcher/store/run_store.h"
 
 namespace loom {
 namespace {
+
+constexpr int kReadPatienceMs = 3000;
 
 std::int64_t integerOf(const Json& body, const char* key, std::int64_t otherwise) {
   const auto found = body.find(key);
@@ -22,6 +26,44 @@ QString textOf(const Json& body, const char* key) {
 }
 
 }  // namespace
+
+void RunStore::append(const QString& id, const EventBatch& batch) {
+  Entry* const found = entry(id);
+  if (!found) return;
+  RunData* curves = nullptr;
+  if (m_database) m_database->setPatience(kReadPatienceMs);  // events that are not taken now are not offered again
+  guarded([&] {
+    curves = &data(*found);
+    m_database->setPatience(kPatienceMs);
+  });
+  if (!curves || !entry(id)) return;  // the store was built anew: the folder is read from its beginning
+  const RunData::Taken taken = curves->take(batch);
+  RunRecord& record = found->record;
+  for (const Event* event : taken.events) {
+    takeEvent(*found, *event);
+    found->pending.push_back(*event);
+  }
+  if (taken.lastStep) {
+    record.step = taken.lastStep->step;
+    record.lastTime = std::max(record.lastTime, taken.lastStep->time);
+    for (std::uint32_t i = taken.lastStep->begin; i < taken.lastStep->end; ++i) {
+      const auto& [name, value] = batch.cells[i];
+      if (batch.names[name] == series::kLoss) record.loss = value;
+      if (batch.names[name] == series::kEpochAxis) record.epoch = value;
+    }
+  }
+  record.duration = curves->duration();
+  if (taken.measured) measure(*found);
+  if (batch.from <= found->offset && batch.to > found->offset) {  // else there is a hole before it
+    found->offset = batch.to;
+    found->mark = batch.mark;
+  }
+  markDirty(*found);
+  if (taken.rows > 0) Q_EMIT pointsAdded(id);
+  if (!taken.events.empty()) Q_EMIT eventsAdded(id);
+  if (taken.rows > 0 || !taken.events.empty()) Q_EMIT runChanged(id);
+  if (Entry* const still = entry(id)) trim(*still);
+}
 
 void RunStore::takeEvent(Entry& entry, const Event& event) {
   RunRecord& run = entry.record;

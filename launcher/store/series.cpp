@@ -164,13 +164,25 @@ double Series::valueAt(std::int64_t step) const {
 
 void Series::cover(std::int64_t from, std::int64_t to, int level,
                    const std::function<void(const SeriesSummary&, int, std::int64_t)>& visit) const {
+  const auto shift = [](int of) { return kFanBits * of; };
   while (from < to) {
     int fit = 0;
-    while (fit < level && (from & ((std::int64_t{1} << (kFanBits * (fit + 1))) - 1)) == 0 &&
-           from + (std::int64_t{1} << (kFanBits * (fit + 1))) <= to)
+    while (fit < level && (from & ((std::int64_t{1} << shift(fit + 1)) - 1)) == 0 &&
+           from + (std::int64_t{1} << shift(fit + 1)) <= to)
       ++fit;
-    visit(summary(fit, from >> (kFanBits * fit)), fit, from >> (kFanBits * fit));
-    from += std::int64_t{1} << (kFanBits * fit);
+    // As many as there are before a higher level has one for them, block by block: a picture asks for thousands.
+    std::int64_t end = from + ((to - from) >> shift(fit) << shift(fit));
+    if (fit < level) end = std::min(end, ((from >> shift(fit + 1)) + 1) << shift(fit + 1));
+    for (std::int64_t at = from >> shift(fit), last = end >> shift(fit); at < last;) {
+      const Block& own = block(fit, at / blockSize(fit));
+      const auto first = static_cast<std::size_t>(at % blockSize(fit));
+      const auto here = static_cast<std::size_t>(std::min(last - at, blockSize(fit) - at % blockSize(fit)));
+      if (fit == 0)
+        for (std::size_t i = first; i < first + here; ++i) visit(SeriesSummary::of(own.points.at(i)), fit, at++);
+      else
+        for (std::size_t i = first; i < first + here; ++i) visit(own.entries.at(i), fit, at++);
+    }
+    from = end;
   }
 }
 

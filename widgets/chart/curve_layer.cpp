@@ -10,11 +10,14 @@
 #include <QtCharts/QValueAxis>
 #include <vector>
 
+#include "widgets/chart/stroke_raster.h"
+
 namespace loom {
 namespace {
 
-constexpr std::size_t kMostCharted = 40;  // lines; Qt Charts needs some milliseconds for each ten
-constexpr std::size_t kMostSmooth = 50;   // from there on lines of one pixel, without antialiasing: ten times as fast
+constexpr std::size_t kMostCharted = 10;  // lines; Qt Charts needs some milliseconds for each ten
+constexpr std::size_t kMostSmooth = 50;   // from there on lines of one pixel, smooth up and down alone
+constexpr int kStrips = 4;                // of a column, where there are fewer
 
 }  // namespace
 
@@ -80,12 +83,7 @@ void CurveLayer::begin(const QSizeF& plot, std::size_t lines) {
 }
 
 void CurveLayer::addBand(const QVector<QPointF>& upper, const QVector<QPointF>& lower, const QColor& colour) {
-  if (m_byHand) {
-    QPolygonF outline(upper);
-    for (auto each = lower.rbegin(); each != lower.rend(); ++each) outline << *each;
-    m_areas.push_back({std::move(outline), colour});
-    return;
-  }
+  if (m_byHand) return m_areas.push_back({QPolygonF(upper), QPolygonF(lower), colour});
   Sheet& sheet = *m_bands;
   if (sheet.used == sheet.areas.size()) {
     auto* area = new QAreaSeries(new QLineSeries, new QLineSeries);
@@ -116,21 +114,40 @@ void CurveLayer::addLine(const QVector<QPointF>& points, const QPen& pen) {
   line->setVisible(true);
 }
 
+// A picture is drawn into column by column; whatever else (SVG, a printer) gets the strokes themselves.
 void CurveLayer::renderByHand(QPainter& painter, const QRectF& target) const {
+  const int device = painter.device()->devType();
+  const bool isPicture = (device == QInternal::Image || device == QInternal::Pixmap || device == QInternal::Widget) &&
+                         painter.transform().type() <= QTransform::TxTranslate;
+  if (!isPicture) return renderStrokes(painter, target);
+  const double ratio = painter.device()->devicePixelRatioF();
+  QImage picture((target.size() * ratio).toSize() + QSize(1, 1), QImage::Format_ARGB32_Premultiplied);
+  picture.setDevicePixelRatio(ratio);
+  picture.fill(Qt::transparent);
+  const bool many = m_strokes.size() > kMostSmooth;
+  StrokeRaster raster(picture, ratio, many ? 1 : kStrips);
+  for (const Area& each : m_areas) raster.area(each.upper, each.lower, each.colour);
+  for (const Stroke& each : m_strokes) {
+    QPen pen = each.pen;
+    if (many && pen.widthF() < 2) pen.setWidthF(1);
+    raster.stroke(each.points, pen);
+  }
+  painter.drawImage(target.topLeft(), picture);
+}
+
+void CurveLayer::renderStrokes(QPainter& painter, const QRectF& target) const {
   painter.save();
   painter.translate(target.topLeft());
   painter.setPen(Qt::NoPen);
   for (const Area& each : m_areas) {
+    QPolygonF outline(each.upper);
+    for (auto point = each.lower.rbegin(); point != each.lower.rend(); ++point) outline << *point;
     painter.setBrush(each.colour);
-    painter.drawPolygon(each.outline);
+    painter.drawPolygon(outline);
   }
-  const bool smooth = m_strokes.size() <= kMostSmooth;
-  painter.setRenderHint(QPainter::Antialiasing, smooth);
+  painter.setBrush(Qt::NoBrush);
   for (const Stroke& each : m_strokes) {
-    QPen pen = each.pen;
-    if (!smooth && pen.widthF() < 2) pen.setWidthF(1);
-    painter.setRenderHint(QPainter::Antialiasing, smooth || pen.widthF() >= 2);
-    painter.setPen(pen);
+    painter.setPen(each.pen);
     painter.drawPolyline(each.points);
   }
   painter.restore();

@@ -1,8 +1,8 @@
 #pragma once
 // The curves of a panel, drawn by Qt Charts: bands (area series) under lines (line series), at most two points a pixel
 // column, no animation, no OpenGL. The charts stand in scenes that no view shows and are rendered into the panel's
-// picture, so that moving the cursor repaints nothing of them. Points are in pixels of the plot. Of hundreds of lines a
-// chart would be busy for seconds: they are drawn without one.
+// picture, so that moving the cursor repaints nothing of them. Points are in pixels of the plot. Of more than a few
+// lines a chart would take several frames: they are drawn without one (stroke_raster.h).
 #include <QColor>
 #include <QPen>
 #include <QPolygonF>
@@ -32,10 +32,11 @@ class CurveLayer {
     QPen pen;
   };
   struct Area {
-    QPolygonF outline;
+    QPolygonF upper, lower;
     QColor colour;
   };
   void renderByHand(QPainter& painter, const QRectF& target) const;
+  void renderStrokes(QPainter& painter, const QRectF& target) const;
   std::unique_ptr<Sheet> m_bands, m_lines;
   QSizeF m_size;
   bool m_byHand = false;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "app/attempt.h"
-#include "widgets/table/table_sort_model.h"
 
 namespace loom {
 namespace {
@@ -22,6 +21,7 @@ RunRows::RunRows(RunsModel& model, const RunMetrics& metrics, QObject* parent)
     const auto from = static_cast<int>(m_topOf.size());
     m_topOf.resize(m_topOf.size() + static_cast<std::size_t>(last - first + 1));
     m_passes.resize(m_topOf.size(), 0);
+    if (last - first >= kOneByOne) return rebuild();
     for (auto place = from; place < static_cast<int>(m_topOf.size()); ++place) update(place, 0, columnCount() - 1);
   });
   connect(&model, &QAbstractItemModel::rowsAboutToBeRemoved, this, [this](const QModelIndex&, int first, int last) {
@@ -52,44 +52,16 @@ QString RunRows::identity(const Row& row) const {
   return row.place < 0 ? row.top->id : run(row.place).id;
 }
 
+// Empty: it stands alone.
 QByteArray RunRows::keyOf(int place) const {
-  const QByteArray likeness = m_grouped ? m_model.likeness(sourceRow(place)) : QByteArray();
-  return likeness.isEmpty() ? '.' + run(place).id.toUtf8() : likeness;
-}
-
-QVariant RunRows::sortKeyOf(const Top& top, int column) const {
-  if (column < 0 || column >= m_model.columnCount()) return {};
-  if (top.isGroup()) {
-    const bool any = !top.averaged.empty();
-    const auto mean = [any](double value) { return any ? QVariant(value) : QVariant(); };
-    switch (column) {
-      case RunsModel::name:
-        return groupText(top, RunsModel::name);
-      case RunsModel::runs:
-        return static_cast<int>(top.members.size());
-      case RunsModel::best:
-        return mean(top.best.mean);
-      case RunsModel::bestEpoch:
-        return mean(top.bestEpoch);
-      case RunsModel::last:
-        return mean(top.last);
-      case RunsModel::loss:
-        return mean(top.loss);
-      case RunsModel::duration:
-        return mean(top.duration);
-      default:
-        break;
-    }
-  } else if (column == RunsModel::runs) {
-    return 1;
-  }
-  return m_model.index(sourceRow(top.members.back()), column).data(kSortRole);
+  return m_grouped ? m_model.likeness(sourceRow(place)) : QByteArray();
 }
 
 void RunRows::measure(Top& top) const {
   top.reasons.clear();
   top.averaged.clear();
   if (top.isGroup()) {
+    if (top.id.isEmpty()) top.id = '=' + QString::fromLatin1(top.key.toHex());
     std::vector<const RunRecord*> runs;
     for (const int each : top.members) runs.push_back(&run(each));
     top.reasons = whyNotAveraged(runs);
@@ -108,16 +80,7 @@ void RunRows::measure(Top& top) const {
     for (double* each : {&top.bestEpoch, &top.last, &top.loss, &top.duration})
       *each /= std::max(1.0, static_cast<double>(best.size()));
   }
-  top.sortKey = sortKeyOf(top, m_column);
-}
-
-// Of those that are alike the newest stands first.
-bool RunRows::before(const Top& left, const Top& right) const {
-  if (m_column >= 0) {
-    if (standsBefore(left.sortKey, right.sortKey, m_order)) return true;
-    if (standsBefore(right.sortKey, left.sortKey, m_order)) return false;
-  }
-  return left.members.back() > right.members.back();
+  top.sortKey = m_column < 0 ? SortKey() : toSortKey(sortKeyOf(top, m_column));
 }
 
 // Inside a group by seed, which does not change.
@@ -163,6 +126,7 @@ void RunRows::setBrush(std::function<bool(const RunRecord&)> brush) {
 }
 
 void RunRows::update(int place, int firstColumn, int lastColumn) {
+  ++m_revision;
   m_axis.reset();
   const bool holds = this->holds(place);
   const QByteArray key = holds ? keyOf(place) : QByteArray();
@@ -247,15 +211,14 @@ void RunRows::leave(int place) {
   }
   beginRemoveRows({}, first, first + static_cast<int>(old.size()) - 1);
   m_rows.erase(m_rows.begin() + first, m_rows.begin() + first + static_cast<std::ptrdiff_t>(old.size()));
-  m_byKey.remove(top->key);
+  if (!top->key.isEmpty()) m_byKey.remove(top->key);
   m_tops.erase(std::find_if(m_tops.begin(), m_tops.end(), [&](const auto& each) { return each.get() == top; }));
   endRemoveRows();
 }
 
 void RunRows::join(int place, const QByteArray& key) {
   ++m_accepted;
-  Top*& known = m_byKey[key];
-  if (known) {
+  if (Top* const known = key.isEmpty() ? nullptr : m_byKey.value(key)) {
     Top& top = *known;
     m_topOf[static_cast<std::size_t>(place)] = &top;
     top.members.insert(std::upper_bound(top.members.begin(), top.members.end(), place), place);
@@ -264,9 +227,9 @@ void RunRows::join(int place, const QByteArray& key) {
   }
   auto fresh = std::make_unique<Top>();
   fresh->key = key;
-  fresh->id = '=' + QString::fromLatin1(key.toHex());
   fresh->members = {place};
-  known = m_topOf[static_cast<std::size_t>(place)] = fresh.get();
+  m_topOf[static_cast<std::size_t>(place)] = fresh.get();
+  if (!key.isEmpty()) m_byKey.insert(key, fresh.get());
   measure(*fresh);
   const auto at = std::lower_bound(m_tops.begin(), m_tops.end(), *fresh,
                                    [&](const auto& each, const Top& value) { return before(*each, value); });
@@ -288,6 +251,7 @@ void RunRows::sourceChanged(const QModelIndex& from, const QModelIndex& to) {
 }
 
 void RunRows::removePlace(int place) {
+  ++m_revision;
   m_topOf.erase(m_topOf.begin() + place);
   m_passes.erase(m_passes.begin() + place);
   const auto shift = [place](int& each) { each -= each > place; };
@@ -307,9 +271,10 @@ void RunRows::beginRebuild() {
 
 void RunRows::endRebuild() {
   fill();
-  QHash<QString, int> rows;
+  QHash<QString, int> rows;  // of those alone that are asked for
+  for (const Kept& each : m_kept) rows.insert(each.id, -1);
   for (std::size_t i = 0; i < m_rows.size() && !m_kept.empty(); ++i)
-    rows.insert(identity(m_rows[i]), static_cast<int>(i));
+    if (const auto wanted = rows.find(identity(m_rows[i])); wanted != rows.end()) *wanted = static_cast<int>(i);
   QModelIndexList from, to;
   for (const Kept& each : m_kept) {
     const int row = rows.value(each.id, -1);
@@ -327,6 +292,7 @@ void RunRows::rebuild() {
 }
 
 void RunRows::fill() {
+  ++m_revision;
   m_rows.clear();
   m_byKey.clear();
   m_tops.clear();
@@ -338,25 +304,17 @@ void RunRows::fill() {
     if (!holds(place)) continue;
     ++m_accepted;
     const QByteArray key = keyOf(place);
-    Top*& top = m_byKey[key];
+    Top* top = key.isEmpty() ? nullptr : m_byKey.value(key);
     if (!top) {
       top = m_tops.emplace_back(std::make_unique<Top>()).get();
       top->key = key;
-      top->id = '=' + QString::fromLatin1(key.toHex());
+      if (!key.isEmpty()) m_byKey.insert(key, top);
     }
     top->members.push_back(place);
     m_topOf[static_cast<std::size_t>(place)] = top;
   }
   for (const auto& each : m_tops) measure(*each);
-  std::sort(m_tops.begin(), m_tops.end(), [this](const auto& a, const auto& b) { return before(*a, *b); });
-  for (const auto& each : m_tops)
-    for (const Row& row : rowsOf(*each)) m_rows.push_back(row);
-}
-
-void RunRows::sort(int column, Qt::SortOrder order) {
-  m_column = column;
-  m_order = order;
-  rebuild();
+  putInOrder();
 }
 
 void RunRows::setGrouped(bool grouped) {

@@ -4,6 +4,7 @@
 #include <QAbstractProxyModel>
 #include <QSet>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,6 +36,8 @@ class RunRows : public QAbstractProxyModel {
   QString setExpression(const QString& expression);
   int accepted() const { return m_accepted; }      // runs that filter and brush leave
   std::vector<const RunRecord*> filtered() const;  // that the filter leaves, oldest first; until the next change
+  // Grows with whatever filtered() would say otherwise; another order is none of it.
+  std::int64_t revision() const { return m_revision; }
   // Ranges that are brushed in a chart: of what the filter leaves only those runs stand here. Empty = all.
   void setBrush(std::function<bool(const RunRecord&)> brush);
   int groups() const { return static_cast<int>(m_tops.size()); }
@@ -48,9 +51,12 @@ class RunRows : public QAbstractProxyModel {
   QStringList open() const { return {m_open.begin(), m_open.end()}; }
   void reveal(const QString& id);  // opens the group in which the run stands
   void setOpenGroups(const QStringList& groups);
-  QStringList runsOf(int row) const;              // ids: of one, or of all of a group
-  int rowOf(const QString& id) const;             // of a run or a group; -1 for one that has no row
-  std::vector<Drawn> drawn() const;               // what is ticked
+  QStringList runsOf(int row) const;   // ids: of one, or of all of a group
+  int rowOf(const QString& id) const;  // of a run or a group; -1 for one that has no row
+  // What is ticked; of more than `most` the best.
+  std::vector<Drawn> drawn(std::size_t most = std::numeric_limits<std::size_t>::max(),
+                           Better better = Better::lower) const;
+  std::size_t ticked() const;
   QString bestText(const QString& group) const;   // "91.54 ± 0.12"
   std::optional<double> spreadOf(int row) const;  // of a group's best, by spread(); nothing for a run
   Qt::CheckState allShown() const;
@@ -72,6 +78,11 @@ class RunRows : public QAbstractProxyModel {
   void groupingChanged();
 
  private:
+  struct SortKey {
+    enum Kind { number, text, missing } kind = missing;
+    double value = 0;
+    QString words;
+  };
   // A run by itself, or a group. Runs are named by their places, from the oldest on: a new one changes none.
   struct Top {
     QByteArray key;
@@ -81,7 +92,7 @@ class RunRows : public QAbstractProxyModel {
     std::vector<int> averaged;
     SeedSpread best;
     double bestEpoch = 0, last = 0, loss = 0, duration = 0;
-    QVariant sortKey;
+    SortKey sortKey;
     bool isGroup() const { return members.size() > 1; }
   };
   struct Row {
@@ -100,6 +111,7 @@ class RunRows : public QAbstractProxyModel {
   QByteArray keyOf(int place) const;
   void measure(Top& top) const;
   QVariant sortKeyOf(const Top& top, int column) const;
+  static SortKey toSortKey(const QVariant& value);
   bool before(const Top& left, const Top& right) const;
   std::vector<Row> rowsOf(Top& top) const;
   std::vector<Row> shownRows(const Top& top, int first) const;
@@ -118,6 +130,9 @@ class RunRows : public QAbstractProxyModel {
   void endRebuild();
   void rebuild();
   void fill();
+  void putInOrder();
+  void forEachTicked(const std::function<void(const Top& top, int place, std::optional<double> best)>& look) const;
+  Drawn drawnOf(const Top& top, int place, std::optional<double> best) const;
   void take(const RunFilter& filter);
   QVariant groupData(const Top& top, int column, int role) const;
   QString groupText(const Top& top, int column) const;
@@ -145,6 +160,7 @@ class RunRows : public QAbstractProxyModel {
   int m_column = -1;
   Qt::SortOrder m_order = Qt::DescendingOrder;
   int m_accepted = 0;
+  std::int64_t m_revision = 0;
   std::vector<std::unique_ptr<Top>> m_tops;  // in their order
   QHash<QByteArray, Top*> m_byKey;
   std::vector<Top*> m_topOf;  // by place; null: the filter leaves it out

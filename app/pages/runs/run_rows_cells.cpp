@@ -59,28 +59,63 @@ int RunRows::rowOf(const QString& id) const {
   return -1;
 }
 
-std::vector<RunRows::Drawn> RunRows::drawn() const {
-  std::vector<Drawn> all;
-  const auto one = [&](int place) {
-    const RunRecord& each = run(place);
-    if (m_model.isShown(each.id))
-      all.push_back(
-          {each.id, each.name, each.colour, {each.id}, each.bestStep >= 0 ? std::optional(each.best) : std::nullopt});
-  };
+// Rows that are ticked: the mean of a group where it has one, and each run that stands for itself.
+void RunRows::forEachTicked(
+    const std::function<void(const Top& top, int place, std::optional<double> best)>& look) const {
   for (const auto& top : m_tops) {
-    Drawn mean{top->id, {}, run(top->members.front()).colour, {}, {}};
-    for (const int each : top->averaged)
-      if (m_model.isShown(run(each).id)) mean.runs << run(each).id;
-    if (mean.isMean()) {
-      mean.name = groupText(*top, RunsModel::name);
-      mean.best = top->best.mean;
-      all.push_back(mean);
+    const auto shown = [this](int place) { return m_model.isShown(run(place).id); };
+    const bool isMean = std::count_if(top->averaged.begin(), top->averaged.end(), shown) > 1;
+    if (isMean) look(*top, -1, top->best.mean);
+    for (const int each : top->members) {
+      const std::vector<int>& mean = top->averaged;
+      if (!shown(each) || (isMean && std::find(mean.begin(), mean.end(), each) != mean.end())) continue;
+      const RunRecord& record = run(each);
+      look(*top, each, record.bestStep >= 0 ? std::optional(record.best) : std::nullopt);
     }
-    // Those that are in no mean stand for themselves.
-    for (const int each : top->members)
-      if (!mean.isMean() || !mean.runs.contains(run(each).id)) one(each);
   }
-  return all;
+}
+
+std::size_t RunRows::ticked() const {
+  std::size_t count = 0;
+  forEachTicked([&](const Top&, int, std::optional<double>) { ++count; });
+  return count;
+}
+
+RunRows::Drawn RunRows::drawnOf(const Top& top, int place, std::optional<double> best) const {
+  if (place >= 0) {
+    const RunRecord& each = run(place);
+    return {each.id, each.name, each.colour, {each.id}, best};
+  }
+  Drawn mean{top.id, groupText(top, RunsModel::name), run(top.members.front()).colour, {}, best};
+  for (const int each : top.averaged)
+    if (m_model.isShown(run(each).id)) mean.runs << run(each).id;
+  return mean;
+}
+
+// The best, in the order of the table; what was not measured comes after all that was.
+std::vector<RunRows::Drawn> RunRows::drawn(std::size_t most, Better better) const {
+  struct Ticked {
+    const Top* top;
+    int place;
+    std::optional<double> best;
+  };
+  std::vector<Ticked> all;
+  forEachTicked([&](const Top& top, int place, std::optional<double> best) { all.push_back({&top, place, best}); });
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (order.size() > most) {
+    const auto value = [&](std::size_t i) {
+      const double none = std::numeric_limits<double>::infinity();
+      return !all[i].best || std::isnan(*all[i].best) ? none : better == Better::higher ? -*all[i].best : *all[i].best;
+    };
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most), order.end(),
+                     [&](std::size_t a, std::size_t b) { return std::pair(value(a), a) < std::pair(value(b), b); });
+    order.resize(most);
+    std::sort(order.begin(), order.end());
+  }
+  std::vector<Drawn> drawn;
+  for (const std::size_t each : order) drawn.push_back(drawnOf(*all[each].top, all[each].place, all[each].best));
+  return drawn;
 }
 
 QString RunRows::bestText(const QString& group) const {
@@ -102,6 +137,7 @@ Qt::CheckState RunRows::shownOf(const Top& top) const {
 }
 
 Qt::CheckState RunRows::allShown() const {
+  if (!m_model.hidesAny()) return m_tops.empty() ? Qt::Unchecked : Qt::Checked;
   bool any = false, all = !m_tops.empty();
   for (const auto& top : m_tops) {
     const Qt::CheckState state = shownOf(*top);

@@ -12,7 +12,7 @@
 namespace loom {
 namespace {
 
-constexpr int kMostColumns = 12;
+constexpr int kPauseMs = 2;  // between the slices in which thousands of runs are taken in
 const std::string kParameters = "parameters";
 
 QStringList strings(const std::vector<std::string>& texts) {
@@ -30,6 +30,8 @@ RunsModel::RunsModel(RunStore& store, const RunMetrics& metrics, QObject* parent
   connect(&store, &RunStore::runRemoved, this, &RunsModel::removed);
   connect(&store, &RunStore::builtAnew, this, &RunsModel::reload);
   connect(&m_networks, &RunNetworks::read, this, &RunsModel::networksRead);
+  m_more.setInterval(kPauseMs);
+  connect(&m_more, &QTimer::timeout, this, &RunsModel::takeMore);
 }
 
 void RunsModel::setProject(const QString& project) {
@@ -103,80 +105,6 @@ void RunsModel::countDrawing(const Item& item, int by) {
   m_drawingCounts.remove(network->drawing);
 }
 
-void RunsModel::reload() {
-  beginResetModel();
-  m_items.clear();
-  m_places.clear();
-  m_measured.clear();
-  m_settings.clear();
-  m_drawings.clear();
-  m_sizes.clear();
-  m_drawingCounts.clear();
-  m_tagged = m_noted = 0;
-  m_widest.clear();
-  const auto take = [this](const RunRecord& run) {
-    if (!isListed(run)) return;
-    m_places.insert(run.id, static_cast<int>(m_items.size()));
-    Item& item = *m_items.emplace_back(makeItem(run));
-    count(item, 1);
-    countDrawing(item, 1);
-    setLikeness(item);
-  };
-  if (!m_project.isEmpty())
-    m_store.forEachRun(m_project, take, m_withDeleted ? RunStore::Deleted::include : RunStore::Deleted::leaveOut);
-  m_differing = m_items.size() < 2 ? QStringList() : strings(m_settings.names()).mid(0, kMostColumns);
-  refreshMetric();
-  m_networkNames = networkDifferences(m_drawings);
-  for (const auto& each : m_items) measure(*each);
-  endResetModel();
-  for (const auto& each : m_items)
-    if (!each->settings.empty()) m_networks.want(each->record.id, each->record.folder);
-  Q_EMIT columnsChanged();
-  Q_EMIT shownChanged();
-}
-
-void RunsModel::added(const QString& id) {
-  const RunRecord* const run = m_store.find(id);
-  if (!run || !isListed(*run)) return;
-  if (rowOf(id) >= 0) return refresh(id);  // a deleted one that was shown
-  QString newest;
-  m_store.forEachRun(
-      m_project,
-      [&](const RunRecord& each) {
-        if (isListed(each)) newest = each.id;
-      },
-      RunStore::Deleted::include);
-  if (newest != id) return reload();  // one that comes back has its place among the others
-  beginInsertRows({}, 0, 0);
-  m_places.insert(id, static_cast<int>(m_items.size()));
-  Item& item = *m_items.emplace_back(makeItem(*run));
-  setLikeness(item);
-  endInsertRows();
-  count(item, 1);
-  countDrawing(item, 1);
-  measure(item);
-  refreshColumns();
-  if (!item.settings.empty()) m_networks.want(id, run->folder);
-  Q_EMIT shownChanged();
-}
-
-void RunsModel::removed(const QString& id) {
-  const int row = rowOf(id);
-  if (row < 0) return;
-  if (const RunRecord* const run = m_store.find(id); run && isListed(*run)) return refresh(id);
-  count(item(row), -1);
-  countDrawing(item(row), -1);
-  beginRemoveRows({}, row, row);
-  const int place = m_places.take(id);
-  m_items.erase(m_items.begin() + place);
-  for (int& each : m_places)
-    if (each > place) --each;
-  endRemoveRows();
-  refreshColumns();
-  refreshNetworkNames();
-  Q_EMIT shownChanged();
-}
-
 void RunsModel::refresh(const QString& id) {
   const int row = rowOf(id);
   const RunRecord* const run = m_store.find(id);
@@ -241,10 +169,14 @@ void RunsModel::refreshMetric() {
   m_metric = most;
 }
 
+QStringList RunsModel::settingsThatDiffer() const {
+  return m_items.size() < 2 ? QStringList() : strings(m_settings.names()).mid(0, kMostSettings);
+}
+
 void RunsModel::refreshColumns() {
   const QString metric = m_metric;
   refreshMetric();
-  setDiffering(m_items.size() < 2 ? QStringList() : strings(m_settings.names()).mid(0, kMostColumns));
+  setDiffering(settingsThatDiffer());
   if (m_metric != metric) Q_EMIT headerDataChanged(Qt::Horizontal, best, last);
   Q_EMIT columnsChanged();
 }

@@ -4,6 +4,7 @@
 #include <QAbstractTableModel>
 #include <QHash>
 #include <QSet>
+#include <QTimer>
 #include <map>
 #include <memory>
 #include <vector>
@@ -55,6 +56,7 @@ class RunsModel : public QAbstractTableModel {
   bool isShown(const QString& id) const { return !m_hidden.contains(id); }
   void setShown(const QString& id, bool shown) { setShown(QStringList{id}, shown); }
   void setShown(const QStringList& ids, bool shown);
+  bool hidesAny() const { return !m_hidden.isEmpty(); }
   QStringList hidden() const { return {m_hidden.begin(), m_hidden.end()}; }
   void setHidden(const QStringList& ids);
   QStringList differing() const { return m_differing; }  // keys of settings, in the order of the columns
@@ -65,6 +67,9 @@ class RunsModel : public QAbstractTableModel {
   // is known.
   const QByteArray& likeness(int row) const { return item(row).likeness; }
   std::shared_ptr<const RunNetwork> networkOf(const QString& id) const { return m_networks.find(id); }
+  // Of thousands that a project has, some are still to be taken in; takeAll() does so at once.
+  bool isLoading() const { return !m_waiting.isEmpty(); }
+  void takeAll();
   bool readsNetworks() const { return m_networks.busy(); }
   // What a filter can compare, and the values that the runs have of it, quoted where they are words.
   QStringList settingNames() const;  // whole: "optimizer.learning_rate"
@@ -89,6 +94,7 @@ class RunsModel : public QAbstractTableModel {
   void edited(const QString& id, RunsModel::Column column, const QString& text);  // name, tags or note
 
  private:
+  static constexpr int kMostSettings = 12;  // that stand as columns
   struct Item {
     RunRecord record;  // its settings with the defaults where it is silent
     Json given;        // as the record has them
@@ -107,12 +113,17 @@ class RunsModel : public QAbstractTableModel {
   void setLikeness(Item& item);
   void countDrawing(const Item& item, int by);
   void reload();
+  std::vector<std::unique_ptr<Item>> takeWaiting(int least);
+  void takeMore();
+  void append(std::unique_ptr<Item> item);
+  void wantNetwork(const Item& item);
   void added(const QString& id);
   void removed(const QString& id);
   bool isListed(const RunRecord& run) const;
   void refresh(const QString& id);
   void networksRead(const QStringList& ids);
   void refreshMetric();
+  QStringList settingsThatDiffer() const;
   void refreshColumns();
   void refreshNetworkNames();
   void setDiffering(const QStringList& keys);
@@ -130,6 +141,9 @@ class RunsModel : public QAbstractTableModel {
   QString m_project, m_metric;
   std::vector<std::unique_ptr<Item>> m_items;  // oldest first: a new one moves none
   QHash<QString, int> m_places;                // in m_items, by id
+  QStringList m_waiting;                       // runs that are not yet taken in, oldest first
+  QSet<QString> m_awaited;                     // the same
+  QTimer m_more;
   std::map<QString, Metric> m_measured;
   Differences m_settings, m_drawings, m_sizes;
   QHash<QByteArray, int> m_drawingCounts;

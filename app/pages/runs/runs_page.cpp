@@ -140,7 +140,8 @@ ParallelAxes& RunsPage::differing() const {
 }
 
 bool RunsPage::settled() const {
-  return !m_soon.isActive() && !m_columnsSoon.isActive() && !m_model->readsNetworks() && !m_settings->isWeighing();
+  return !m_soon.isActive() && !m_columnsSoon.isActive() && !m_model->isLoading() && !m_model->readsNetworks() &&
+         !m_settings->isWeighing();
 }
 
 // While many runs come in, all of them together are drawn anew some times a second, with a small part of its time.
@@ -224,6 +225,7 @@ void RunsPage::choose(const QString& id) {
 }
 
 bool RunsPage::show(const Place& place) {
+  if (!place.run.isEmpty() && m_model->rowOf(place.run) < 0) m_model->takeAll();
   // What one is led to is there, whatever was looked for before.
   if (m_model->rowOf(place.run) >= 0 && m_rows->rowOf(place.run) < 0) {
     m_rows->reveal(place.run);

@@ -32,26 +32,6 @@ constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
 constexpr std::size_t kColours = 30;     // that are not grey
 constexpr std::size_t kMostLines = 100;  // more cannot be told apart, and would take the window's time
 
-// The best, in the order of the table; what was not measured comes after all that was.
-void keepBest(std::vector<RunRows::Drawn>& drawn, Better better) {
-  if (drawn.size() <= kMostLines) return;
-  std::vector<std::size_t> order(drawn.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto value = [&](std::size_t i) {
-    const double none = std::numeric_limits<double>::infinity();
-    return !drawn[i].best || std::isnan(*drawn[i].best) ? none
-           : better == Better::higher                   ? -*drawn[i].best
-                                                        : *drawn[i].best;
-  };
-  std::nth_element(order.begin(), order.begin() + kMostLines, order.end(),
-                   [&](std::size_t a, std::size_t b) { return std::pair(value(a), a) < std::pair(value(b), b); });
-  order.resize(kMostLines);
-  std::sort(order.begin(), order.end());
-  std::vector<RunRows::Drawn> kept;
-  for (const std::size_t each : order) kept.push_back(std::move(drawn[each]));
-  drawn = std::move(kept);
-}
-
 // A run has its colour for life; where more than thirty have come, those beyond are grey among many. Few of them alone
 // take the colours that are free, the oldest first.
 QHash<QString, int> coloursFor(const std::vector<RunRows::Drawn>& drawn) {
@@ -97,8 +77,7 @@ void RunsPage::connectCharts() {
 }
 
 void RunsPage::setLines() {
-  std::vector<RunRows::Drawn> all = m_rows->drawn();
-  keepBest(all, m_model->metricBetter());
+  std::vector<RunRows::Drawn> all = m_rows->drawn(kMostLines, m_model->metricBetter());
   const QHash<QString, int> colours = coloursFor(all);
   for (RunRows::Drawn& each : all) each.colour = colours.value(each.id, each.colour);
   m_rows->setColours(colours);
@@ -239,7 +218,7 @@ void RunsPage::refreshWords() {
   m_count->setText(formatCount(all));
   m_search->setCount(left == all ? QString() : tr("%1 of %2").arg(formatCount(left), formatCount(all)));
   m_views->setCurrentIndex(all || !m_search->text().isEmpty() ? 0 : 1);
-  const auto ticked = static_cast<qsizetype>(m_rows->drawn().size());
+  const auto ticked = static_cast<qsizetype>(m_rows->ticked());
   m_metric->setEmptyText(all && !left ? tr("No run matches the filter")
                          : ticked > 0 ? tr("Nothing was measured yet in what is ticked")
                                       : tr("Tick runs in the table to draw them here"));

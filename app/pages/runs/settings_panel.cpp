@@ -128,11 +128,18 @@ void SettingsPanel::setLook(int look) {
 }
 
 AxisValue SettingsPanel::valueOf(const RunRecord& run, const QString& key) const {
+  return valueOf(run, key, key.toStdString());
+}
+
+AxisValue SettingsPanel::valueOf(const RunRecord& run, const QString& key, const std::string& name) const {
   if (key == kResult) {
-    if (run.bestStep >= 0 && run.metric == m_model.metric()) return {m_metrics.number(run, run.best), run.best};
-    return {run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"), std::nullopt};
+    if (run.bestStep < 0 || run.metric != m_model.metric())
+      return {run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"), std::nullopt};
+    QString& text = m_resultTexts[{m_metrics.kind(run), run.best}];
+    if (text.isEmpty()) text = m_metrics.number(run, run.best);
+    return {text, run.best};
   }
-  const auto found = run.settings.find(key.toStdString());
+  const auto found = run.settings.find(name);
   if (found == run.settings.end()) return {QStringLiteral("–"), std::nullopt};
   if (found->is_number()) {
     const double number = found->get<double>();
@@ -146,12 +153,15 @@ AxisValue SettingsPanel::valueOf(const RunRecord& run, const QString& key) const
 }
 
 void SettingsPanel::refresh(const QHash<QString, int>& colours) {
+  const int most = std::clamp(width() / kAxisRoom, kFewestAxes, kMostAxes);
+  const Drawn now{m_rows.revision(), most, m_rows.isGrouped(), m_model.differing(), m_model.metric(), colours};
+  if (now == m_drawn) return;  // sorted, or ticked: thousands of lines are not made anew for that
+  m_drawn = now;
   std::vector<const RunRecord*> runs;
   for (const RunRecord* each : m_rows.filtered())
     if (!each->settings.empty()) runs.push_back(each);
   m_axes.clear();
   m_lines.clear();
-  const int most = std::clamp(width() / kAxisRoom, kFewestAxes, kMostAxes);
   if (runs.size() > 1)
     for (const QString& key : m_model.differing())
       if (static_cast<int>(m_axes.size()) < most && !(m_rows.isGrouped() && isSeedSetting(key)) &&
@@ -160,10 +170,13 @@ void SettingsPanel::refresh(const QHash<QString, int>& colours) {
   if (!m_axes.empty()) {
     m_axes.push_back({kResult, m_model.metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best")});
     m_lines.reserve(runs.size());
+    std::vector<std::string> names;
+    for (const ParallelAxes::Axis& axis : m_axes) names.push_back(axis.key.toStdString());
     for (const RunRecord* each : runs) {
       ParallelLine line{.id = each->id, .colour = colours.value(each->id, -1), .shade = {}, .values = {}};
       line.values.reserve(m_axes.size());
-      for (const ParallelAxes::Axis& axis : m_axes) line.values.push_back(valueOf(*each, axis.key));
+      for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
+        line.values.push_back(valueOf(*each, m_axes[axis].key, names[axis]));
       m_lines.push_back(std::move(line));
     }
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "launcher/store/run_record.h"
+#include "widgets/chart/format.h"
 #include "widgets/chart/parallel_axes.h"
 #include "widgets/document/newest_task.h"
 
@@ -53,6 +54,7 @@ class SettingsPanel : public QWidget {
 
  private:
   AxisValue valueOf(const RunRecord& run, const QString& key) const;
+  AxisValue valueOf(const RunRecord& run, const QString& key, const std::string& name) const;
   void takeBrushes(const std::vector<AxisBrush>& brushes);
   void applyBrushes();
   void setShades();
@@ -70,6 +72,16 @@ class SettingsPanel : public QWidget {
   ParallelAxes* m_parallel;
   ScatterPlot* m_scatter;
   WeightBars* m_weights;
+  struct Drawn {  // of what the lines were made
+    std::int64_t revision = -1;
+    int most = 0;
+    bool grouped = false;
+    QStringList differing;
+    QString metric;
+    QHash<QString, int> colours;
+    bool operator==(const Drawn&) const = default;
+  };
+  Drawn m_drawn;
   std::vector<ParallelAxes::Axis> m_axes;  // the last one is the result
   std::vector<ParallelLine> m_lines;
   std::vector<AxisBrush> m_brushes;
@@ -78,6 +90,7 @@ class SettingsPanel : public QWidget {
   std::size_t m_weighed = 0;  // what the weights that are shown were found from
   QString m_highlighted;
   // Texts of values: of thousands of runs few are different.
+  mutable std::map<std::pair<ValueKind, double>, QString> m_resultTexts;
   mutable std::map<QString, std::map<double, QString>> m_numberTexts;
   mutable std::map<QString, std::map<std::string, QString>> m_wordTexts;
 };

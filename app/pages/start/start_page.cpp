@@ -149,6 +149,22 @@ ProjectRow* StartPage::addRow(QVBoxLayout* rows, ProjectRow* row, const QString&
   return row;
 }
 
+// Of thousands of runs: which way the first one's metric is better holds for all that have it, and is read once.
+StartPage::RunsOf StartPage::runsOf(const QString& project) const {
+  RunsOf runs;
+  bool higher = false;
+  context().store->forEachRun(project, [&](const RunRecord& run) {
+    ++runs.all;
+    runs.live += isLive(run.state);
+    if (!std::isfinite(run.best)) return;
+    if (!runs.best) higher = context().runMetrics->better(run, run.metric) == Better::higher;
+    if (!runs.best ||
+        (run.metric == runs.best->metric && (higher ? run.best > runs.best->best : run.best < runs.best->best)))
+      runs.best = &run;
+  });
+  return runs;
+}
+
 void StartPage::addRecents() {
   struct Recent {
     ProjectRow::Content content;
@@ -158,8 +174,8 @@ void StartPage::addRecents() {
   QList<Recent> recents;
   for (const RecentProject& each : context().preferences->recentProjects()) {
     const QFileInfo file(each.path);
-    const QList<RunRecord> runs = context().store->runs(each.path);
-    const auto live = std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return isLive(run.state); });
+    const RunsOf runs = runsOf(each.path);
+    const int live = runs.live;
     ProjectRow::Content content{.title = file.completeBaseName(),
                                 .detail = file.absolutePath(),
                                 .moment = formatMoment(static_cast<double>(each.opened.toSecsSinceEpoch())),
@@ -169,16 +185,9 @@ void StartPage::addRecents() {
       content.detail = tr("%1 is not there any more").arg(each.path);
     else if (live)
       content.value = tr("%1 running").arg(live), content.status = Status::running;
-    else if (!runs.isEmpty()) {
-      content.value = counted(runs.size(), tr("runs"));
-      const RunRecord* best = nullptr;
-      for (const RunRecord& run : runs)
-        if (std::isfinite(run.best) &&
-            (!best || (run.metric == best->metric &&
-                       (context().runMetrics->better(run, run.metric) == Better::higher ? run.best > best->best
-                                                                                        : run.best < best->best))))
-          best = &run;
-      if (best) content.value += tr(", best %1").arg(context().runMetrics->text(*best, best->best));
+    else if (runs.all > 0) {
+      content.value = counted(runs.all, tr("runs"));
+      if (runs.best) content.value += tr(", best %1").arg(context().runMetrics->text(*runs.best, runs.best->best));
     }
     recents << Recent{content, each.path, live > 0};
   }

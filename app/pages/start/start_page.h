@@ -10,6 +10,7 @@ class QVBoxLayout;
 
 namespace loom {
 
+struct RunRecord;
 class ProjectRow;
 struct Draft;
 
@@ -29,6 +30,11 @@ class StartPage : public Page {
 
  private:
   void rebuild();
+  struct RunsOf {
+    int all = 0, live = 0;
+    const RunRecord* best = nullptr;
+  };
+  RunsOf runsOf(const QString& project) const;
   void addRecents();
   void addDrafts();
   void addSamples();

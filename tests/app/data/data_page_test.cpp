@@ -12,7 +12,6 @@
 #include <QSignalSpy>
 #include <QTabBar>
 #include <QTableView>
-#include <QThreadPool>
 
 #include "app/pages/data/dataset_session.h"
 #include "app/pages/data/findings_list.h"
@@ -27,6 +26,7 @@
 #include "widgets/controls/commands.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/document/background_pool.h"
 #include "widgets/table/column_list.h"
 
 namespace loom {
@@ -66,7 +66,7 @@ class DataPageTest : public QObject {
     do {
       const int writer = ::open(pipe.toUtf8().constData(), O_WRONLY | O_NONBLOCK);
       if (writer >= 0) ::close(writer);
-    } while (!QThreadPool::globalInstance()->waitForDone(20));
+    } while (!nothingBesideTheWindow(20));
   }
 
  private Q_SLOTS:
