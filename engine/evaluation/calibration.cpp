@@ -19,13 +19,26 @@ struct Logs {
   std::vector<double> values;
   std::vector<std::int32_t> truth;
   std::size_t width = 0;
+  std::int64_t samples = 0;
 };
 
-Logs logsOf(const ScoreTable& scores) {
+enum class Half { fitted, tried };
+
+// By a hash of its number, so that no order of the samples puts one kind into one half.
+Half halfOf(std::int64_t item) {
+  auto mixed = (static_cast<std::uint64_t>(item) + 1) * 0x9e3779b97f4a7c15U;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9U;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebU;
+  return (mixed >> 63) != 0 ? Half::fitted : Half::tried;
+}
+
+Logs logsOf(const ScoreTable& scores, std::optional<Half> half = {}) {
   Logs logs;
   const bool many = scores.question() == Question::oneOfMany;
   logs.width = many ? static_cast<std::size_t>(scores.classes()) : 2;
   for (std::int64_t row = 0; row < scores.rows(); ++row) {
+    if (half && halfOf(scores.item(row)) != *half) continue;
+    ++logs.samples;
     const auto shares = scores.scores(row);
     const auto truth = scores.truth(row);
     if (many) {
@@ -69,6 +82,41 @@ Slope slopeAt(const Logs& logs, double beta) {
   return slope;
 }
 
+// The inverse temperature of the least loss; nothing where it is none between the farthest.
+std::optional<double> bestInverse(const Logs& logs) {
+  if (logs.truth.empty()) return {};
+  double low = 1 / kFarthest, high = kFarthest, beta = 1;  // the slope rises with beta
+  if (slopeAt(logs, low).first >= 0 || slopeAt(logs, high).first <= 0) return {};
+  Slope now = slopeAt(logs, 1);
+  for (int step = 0; step < kMostSteps; ++step) {
+    (now.first > 0 ? high : low) = beta;
+    double next = beta - now.first / now.second;
+    if (!(next > low && next < high)) next = std::sqrt(low * high);
+    const bool done = std::abs(next - beta) <= 1e-12 * beta;
+    beta = next;
+    now = slopeAt(logs, beta);
+    if (done) break;
+  }
+  return beta;
+}
+
+double lossAt(const Logs& logs, double beta) {
+  return slopeAt(logs, beta).loss / static_cast<double>(logs.truth.size());
+}
+
+// What is said stays the most likely at any temperature, only how sure it is changes.
+CalibrationFigures calibrationAt(const Logs& logs, double beta) {
+  Calibration calibration;
+  for (std::size_t row = 0; row < logs.truth.size(); ++row) {
+    const double* const l = logs.values.data() + row * logs.width;
+    const double* const said = std::max_element(l, l + logs.width);
+    double sum = 0;
+    for (std::size_t c = 0; c < logs.width; ++c) sum += std::exp(beta * (l[c] - *said));
+    calibration.add(1 / sum, said - l == logs.truth[row]);
+  }
+  return calibration.finish();
+}
+
 }  // namespace
 
 void Calibration::add(double confidence, bool right) {
@@ -110,23 +158,23 @@ CalibrationFigures Calibration::finish() const {
 
 std::optional<Temperature> fitTemperature(const ScoreTable& scores) {
   const Logs logs = logsOf(scores);
-  if (logs.truth.empty()) return {};
-  double low = 1 / kFarthest, high = kFarthest, beta = 1;  // the slope rises with beta
-  if (slopeAt(logs, low).first >= 0 || slopeAt(logs, high).first <= 0) return {};
-  const Slope before = slopeAt(logs, 1);
-  Slope now = before;
-  for (int step = 0; step < kMostSteps; ++step) {
-    (now.first > 0 ? high : low) = beta;
-    double next = beta - now.first / now.second;
-    if (!(next > low && next < high)) next = std::sqrt(low * high);
-    const bool done = std::abs(next - beta) <= 1e-12 * beta;
-    beta = next;
-    now = slopeAt(logs, beta);
-    if (done) break;
-  }
-  const auto count = static_cast<double>(logs.truth.size());
+  const auto beta = bestInverse(logs);
+  if (!beta) return {};
   return Temperature{
-      .value = 1 / beta, .lossBefore = before.loss / count, .lossAfter = now.loss / count, .samples = scores.rows()};
+      .value = 1 / *beta, .lossBefore = lossAt(logs, 1), .lossAfter = lossAt(logs, *beta), .samples = scores.rows()};
+}
+
+std::optional<TemperatureTrial> tryTemperature(const ScoreTable& scores) {
+  const Logs fitted = logsOf(scores, Half::fitted), tried = logsOf(scores, Half::tried);
+  const auto beta = bestInverse(fitted);
+  if (!beta || tried.samples == 0) return {};
+  return TemperatureTrial{.value = 1 / *beta,
+                          .fitted = fitted.samples,
+                          .tried = tried.samples,
+                          .lossBefore = lossAt(tried, 1),
+                          .lossAfter = lossAt(tried, *beta),
+                          .errorBefore = calibrationAt(tried, 1).expectedError,
+                          .errorAfter = calibrationAt(tried, *beta).expectedError};
 }
 
 }  // namespace loom

@@ -47,4 +47,17 @@ struct Temperature {
 // and 1000 is the least: all are right, say.
 std::optional<Temperature> fitTemperature(const ScoreTable& scores);
 
+// A temperature that was fitted on one half of the samples, and what it does to the other half: so much it is worth on
+// samples that it has not seen.
+struct TemperatureTrial {
+  double value = 1;
+  std::int64_t fitted = 0, tried = 0;  // samples of each half
+  double lossBefore = 0, lossAfter = 0;
+  double errorBefore = 0, errorAfter = 0;  // ECE
+};
+
+// Which sample is in which half follows from its number alone. Nothing where none can be fitted, or nothing is left to
+// try it on.
+std::optional<TemperatureTrial> tryTemperature(const ScoreTable& scores);
+
 }  // namespace loom

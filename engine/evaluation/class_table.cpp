@@ -1,5 +1,8 @@
 #include "engine/evaluation/class_table.h"
 
+#include <cmath>
+#include <limits>
+
 namespace loom {
 namespace {
 
@@ -14,6 +17,20 @@ void add(ClassTable::Mean& mean, const ClassFigures& figures, double weight) {
 }
 
 }  // namespace
+
+double intersectionOverUnion(const ClassFigures& figures) {
+  const std::int64_t either = figures.predicted + figures.support - figures.right;
+  return either > 0 ? static_cast<double>(figures.right) / static_cast<double>(either)
+                    : std::numeric_limits<double>::quiet_NaN();
+}
+
+double meanIntersectionOverUnion(const ClassTable& table) {
+  double sum = 0;
+  int classes = 0;
+  for (const ClassFigures& each : table.classes)
+    if (const double share = intersectionOverUnion(each); std::isfinite(share)) sum += share, ++classes;
+  return classes > 0 ? sum / classes : std::numeric_limits<double>::quiet_NaN();
+}
 
 ClassFigures classFigures(std::int64_t right, std::int64_t predicted, std::int64_t support) {
   return {.precision = ratio(right, predicted),

@@ -24,6 +24,12 @@ struct ClassTable {
   Mean micro;     // over all samples together
 };
 
+// Of the places where it is or is said to be, the share where both hold (Jaccard's index): right / (predicted + support
+// - right). NaN where there are none.
+double intersectionOverUnion(const ClassFigures& figures);
+// Over the classes that occur, each alike; NaN where none does.
+double meanIntersectionOverUnion(const ClassTable& table);
+
 // precision = right / predicted, recall = right / support, F1 = 2 right / (predicted + support).
 ClassFigures classFigures(std::int64_t right, std::int64_t predicted, std::int64_t support);
 ClassTable classTable(std::vector<ClassFigures> classes);

@@ -197,6 +197,8 @@ void OutputEvaluator::finishCurves(EvaluatedOutput& result) const {
 
 void OutputEvaluator::finishClasses(EvaluatedOutput& result) const {
   result.kind = EvaluatedOutput::classes;
+  if (m_positions > 1 && m_output.kind == OutputKind::classes)
+    for (int i = 0; i + 1 < m_output.shape.rank(); ++i) result.positions.push_back(m_output.shape[i]);
   result.right = m_right;
   result.top = m_top.finish(m_classes);
   result.cells = m_matrix.cells();
@@ -225,6 +227,7 @@ EvaluatedOutput OutputEvaluator::finish() const {
     result.accuracy = wilson(result.right, m_items);
     result.calibration = m_calibration.finish();
     result.temperature = fitTemperature(m_scores);
+    result.temperatureTrial = tryTemperature(m_scores);
     finishCurves(result);
   } else {
     result.kind = EvaluatedOutput::numbers;

@@ -29,10 +29,14 @@ struct EvaluatedOutput {
   Kind kind = classes;
   std::string name, target;
   std::vector<std::string> words;  // of classes, labels or numbers, in their order
-  std::int64_t samples = 0;        // that were measured
-  std::int64_t items = 0;          // of them the positions, labels or numbers that were counted
-  std::int64_t notFinite = 0;      // samples of which something that is no number was said: left out of all figures
-  double loss = 0;                 // mean over items: -ln of the truth's share; of numbers of the square
+  // Of classes at several positions of a sample: how many there are along each direction, {60} of a sequence, {32, 48}
+  // of a map of classes (height, width). Empty where a sample has one class.
+  std::vector<std::int64_t> positions;
+  bool isMap() const { return positions.size() == 2; }
+  std::int64_t samples = 0;    // that were measured
+  std::int64_t items = 0;      // of them the positions, labels or numbers that were counted
+  std::int64_t notFinite = 0;  // samples of which something that is no number was said: left out of all figures
+  double loss = 0;             // mean over items: -ln of the truth's share; of numbers of the square
 
   // Classes and labels.
   std::int64_t right = 0;
@@ -50,6 +54,7 @@ struct EvaluatedOutput {
   double macroAuc = 0, weightedAuc = 0, macroPrecision = 0;  // of the curves that have one; NaN where none has
   CalibrationFigures calibration;
   std::optional<Temperature> temperature;
+  std::optional<TemperatureTrial> temperatureTrial;
 
   // Numbers: over all, and each.
   RegressionFigures regression;

@@ -41,9 +41,13 @@ EvaluationReport evaluationReportFromJson(const Json& json);
 std::string confusionCsv(const EvaluatedOutput& output);  // rows true, columns predicted; of many classes a cell a line
 std::string classesCsv(const EvaluatedOutput& output);    // of numbers a value a line
 std::string samplesCsv(const EvaluatedOutput& output);    // worst first
-std::string curvesCsv(const EvaluatedOutput& output);
+std::string curvesCsv(const EvaluatedOutput& output);     // a point of a curve a line, and each curve by itself:
+std::string rocCsv(const EvaluatedOutput& output);
+std::string precisionRecallCsv(const EvaluatedOutput& output);
+std::string reliabilityCsv(const EvaluatedOutput& output);  // a bin a line
 
-// report.json and the CSV of each table: confusion.csv, classes.csv, samples.csv, curves.csv; of a second output
+// report.json and the CSV of each table: confusion.csv, classes.csv, samples.csv, curves.csv,
+// reliability.csv; of a second output
 // confusion-2.csv and so on. The folder is made; each file is whole or not there, report.json comes last. Answers the
 // names of the files.
 std::vector<std::string> writeReport(const std::filesystem::path& folder, const EvaluationReport& report);

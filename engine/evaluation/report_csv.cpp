@@ -59,22 +59,26 @@ std::string classesCsv(const EvaluatedOutput& output) {
       text += line(wordOf(output, static_cast<std::int64_t>(i)), output.values[i]);
     return text + line("all", output.regression);
   }
-  text = "class,precision,recall,f1,support,predicted,right,auc,average_precision\n";
+  text = fmt::format("class,precision,recall,f1,support,predicted,right,auc,average_precision{}\n",
+                     output.isMap() ? ",iou" : "");
   for (std::size_t i = 0; i < output.table.classes.size(); ++i) {
     const ClassFigures& each = output.table.classes[i];
     text += fmt::format("{},{},{},{},{},{},{}", wordOf(output, static_cast<std::int64_t>(i)), each.precision,
                         each.recall, each.f1, each.support, each.predicted, each.right);
     const auto curve = std::find_if(output.curves.begin(), output.curves.end(),
                                     [&](const auto& one) { return one.of == static_cast<std::int64_t>(i); });
-    text += curve == output.curves.end() ? std::string(",,\n")
-                                         : fmt::format(",{},{}\n", curve->curve.auc, curve->curve.averagePrecision);
+    text += curve == output.curves.end() ? std::string(",,")
+                                         : fmt::format(",{},{}", curve->curve.auc, curve->curve.averagePrecision);
+    text += output.isMap() ? fmt::format(",{}\n", intersectionOverUnion(each)) : std::string("\n");
   }
-  const auto mean = [&](const char* name, const ClassTable::Mean& each) {
-    text += fmt::format("{},{},{},{},{},,,,\n", name, each.precision, each.recall, each.f1, output.items);
+  const auto mean = [&](const char* name, const ClassTable::Mean& each, const std::string& end) {
+    text += fmt::format("{},{},{},{},{},,,,{}\n", name, each.precision, each.recall, each.f1, output.items, end);
   };
-  mean("macro mean", output.table.macro);
-  mean("weighted mean", output.table.weighted);
-  mean("micro mean", output.table.micro);
+  const std::string none = output.isMap() ? "," : "";
+  mean("macro mean", output.table.macro,
+       output.isMap() ? fmt::format(",{}", meanIntersectionOverUnion(output.table)) : none);
+  mean("weighted mean", output.table.weighted, none);
+  mean("micro mean", output.table.micro, none);
   return text;
 }
 
@@ -104,6 +108,30 @@ std::string curvesCsv(const EvaluatedOutput& output) {
   return text;
 }
 
+std::string rocCsv(const EvaluatedOutput& output) {
+  std::string text = "class,threshold,false positive rate,true positive rate\n";
+  for (const auto& [of, curve] : output.curves)
+    for (const CurvePoint& point : curve.points)
+      text +=
+          fmt::format("{},{},{},{}\n", wordOf(output, of), point.threshold, point.falsePositives, point.truePositives);
+  return text;
+}
+
+std::string precisionRecallCsv(const EvaluatedOutput& output) {
+  std::string text = "class,threshold,recall,precision\n";
+  for (const auto& [of, curve] : output.curves)
+    for (const CurvePoint& point : curve.points)
+      text += fmt::format("{},{},{},{}\n", wordOf(output, of), point.threshold, point.truePositives, point.precision);
+  return text;
+}
+
+std::string reliabilityCsv(const EvaluatedOutput& output) {
+  std::string text = "from,to,count,confidence,right\n";
+  for (const ReliabilityBin& bin : output.calibration.bins)
+    text += fmt::format("{},{},{},{},{}\n", bin.low, bin.high, bin.count, bin.confidence, bin.right);
+  return text;
+}
+
 std::vector<std::string> writeReport(const std::filesystem::path& folder, const EvaluationReport& report) {
   std::error_code fault;
   std::filesystem::create_directories(folder, fault);
@@ -120,6 +148,7 @@ std::vector<std::string> writeReport(const std::filesystem::path& folder, const 
     write("classes" + end, classesCsv(output));
     write("samples" + end, samplesCsv(output));
     if (!output.curves.empty()) write("curves" + end, curvesCsv(output));
+    if (output.kind != EvaluatedOutput::numbers) write("reliability" + end, reliabilityCsv(output));
   }
   write("report.json", toJson(report).dump());
   return files;

@@ -97,6 +97,11 @@ Json calibrationJson(const EvaluatedOutput& output) {
                            {"loss_before", output.temperature->lossBefore},
                            {"loss_after", output.temperature->lossAfter},
                            {"samples", output.temperature->samples}};
+  if (const auto& trial = output.temperatureTrial)
+    json["temperature_trial"] = {{"value", trial->value},           {"fitted", trial->fitted},
+                                 {"tried", trial->tried},           {"loss_before", trial->lossBefore},
+                                 {"loss_after", trial->lossAfter},  {"error_before", trial->errorBefore},
+                                 {"error_after", trial->errorAfter}};
   return json;
 }
 void readCalibration(const Json& json, EvaluatedOutput& output) {
@@ -113,6 +118,14 @@ void readCalibration(const Json& json, EvaluatedOutput& output) {
                                      .lossBefore = number(*found, "loss_before"),
                                      .lossAfter = number(*found, "loss_after"),
                                      .samples = found->at("samples").get<std::int64_t>()};
+  if (const auto found = json.find("temperature_trial"); found != json.end())
+    output.temperatureTrial = TemperatureTrial{.value = number(*found, "value"),
+                                               .fitted = found->at("fitted").get<std::int64_t>(),
+                                               .tried = found->at("tried").get<std::int64_t>(),
+                                               .lossBefore = number(*found, "loss_before"),
+                                               .lossAfter = number(*found, "loss_after"),
+                                               .errorBefore = number(*found, "error_before"),
+                                               .errorAfter = number(*found, "error_after")};
 }
 
 // Each sample's members by name, once for writing and for reading.
@@ -175,6 +188,7 @@ Json toJson(const EvaluatedOutput& output) {
     json["values"] = Json::array();
     for (const RegressionFigures& each : output.values) json["values"].push_back(toJson(each));
   } else {
+    if (!output.positions.empty()) json["positions"] = output.positions;
     json["right"] = output.right;
     json["accuracy"] = toJson(output.accuracy);
     Json top = Json::array(), cells = Json::array(), classes = Json::array();
@@ -225,6 +239,7 @@ EvaluatedOutput outputFrom(const Json& json) {
     for (const Json& each : json.at("values")) output.values.push_back(regressionFrom(each));
     return output;
   }
+  output.positions = json.value("positions", std::vector<std::int64_t>());
   output.right = json.at("right").get<std::int64_t>();
   output.accuracy = intervalFrom(json.at("accuracy"));
   for (const Json& each : json.at("top"))

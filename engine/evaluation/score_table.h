@@ -47,6 +47,7 @@ class ScoreTable {
 
   // The samples that were kept whole.
   std::int64_t rows() const { return static_cast<std::int64_t>(m_items.size()); }
+  std::int64_t item(std::int64_t row) const { return m_items[static_cast<std::size_t>(row)]; }
   std::span<const float> scores(std::int64_t row) const;
   std::span<const std::int32_t> truth(std::int64_t row) const;
 

@@ -133,7 +133,7 @@ void addEvaluate(CLI::App& app, Session& session) {
   given->declareSamples(*verb, "Another CSV with the network's columns and what is true; tells every measure");
   verb->add_option("--report", given->report,
                    "Writes every measure here: report.json, confusion.csv, classes.csv, samples.csv (worst first), "
-                   "curves.csv")
+                   "curves.csv, reliability.csv")
       ->type_name("FOLDER");
   verb->add_option("--against", given->against, "Another run on the same samples: what got better, what got worse")
       ->type_name("RUN");

@@ -78,6 +78,10 @@ std::string classText(const EvaluatedOutput& output) {
   for (const TopK::Share& each : output.top)
     if (each.k > 1) text += line(fmt::format("top {}", each.k), percent(each.interval.share));
   text += line("loss", fmt::format("{:.6f} (-ln of the true share)", output.loss));
+  if (output.isMap())
+    text += line("mean IoU", percent(meanIntersectionOverUnion(output.table)));
+  else if (!output.positions.empty())
+    text += line("perplexity", fmt::format("{:.6g} (e to the loss of a position)", std::exp(output.loss)));
   text += line("F1", fmt::format("{} mean over classes, {} weighted by support", percent(output.table.macro.f1),
                                  percent(output.table.weighted.f1)));
   if (std::isfinite(output.macroAuc))

@@ -8,7 +8,7 @@ namespace loom {
 namespace {
 
 constexpr double kLowRecall = 0.5;  // told in the colour of a warning
-enum Column { kName, kFirst, kSecond, kThird, kLast, kColumns };
+enum Column { kName, kFirst, kSecond, kThird, kLast, kShared, kColumns };
 
 }  // namespace
 
@@ -20,6 +20,7 @@ void ClassTableModel::setOutput(const EvaluatedOutput& output) {
   // A number alone is called like what it stands for; of several each has its place.
   if (m_numbers && m_words.size() == 1 && !output.target.empty()) m_words = {QString::fromStdString(output.target)};
   m_classes = output.table.classes;
+  m_map = output.isMap();
   m_values = output.values;
   endResetModel();
 }
@@ -34,11 +35,13 @@ std::vector<TableColumn> ClassTableModel::columns() const {
             number(tr("MAE"), 92),
             number(tr("RMSE"), 92),
             number(tr("Bias"), 92)};
-  return {{.title = tr("Class"), .kind = ColumnKind::text, .width = 120},
-          number(tr("Precision"), 88),
-          number(tr("Recall"), 80),
-          number(tr("F1"), 72),
-          number(tr("Support"), 84)};
+  std::vector<TableColumn> columns{{.title = tr("Class"), .kind = ColumnKind::text, .width = 120},
+                                   number(tr("Precision"), 88),
+                                   number(tr("Recall"), 80),
+                                   number(tr("F1"), 72),
+                                   number(tr("Support"), 84)};
+  if (m_map) columns.push_back(number(tr("IoU"), 72));
+  return columns;
 }
 
 int ClassTableModel::rowCount(const QModelIndex& parent) const {
@@ -47,7 +50,7 @@ int ClassTableModel::rowCount(const QModelIndex& parent) const {
 }
 
 int ClassTableModel::columnCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : kColumns;
+  return parent.isValid() ? 0 : m_map ? kColumns : kShared;
 }
 
 double ClassTableModel::number(int row, int column) const {
@@ -58,12 +61,13 @@ double ClassTableModel::number(int row, int column) const {
     return figures[column - 1];
   }
   const ClassFigures& each = m_classes[place];
-  const double figures[] = {each.precision, each.recall, each.f1, static_cast<double>(each.support)};
+  const double figures[] = {each.precision, each.recall, each.f1, static_cast<double>(each.support),
+                            intersectionOverUnion(each)};
   return figures[column - 1];
 }
 
 QVariant ClassTableModel::data(const QModelIndex& index, int role) const {
-  if (!index.isValid() || index.row() >= rowCount() || index.column() >= kColumns) return {};
+  if (!index.isValid() || index.row() >= rowCount() || index.column() >= columnCount()) return {};
   const int row = index.row(), column = index.column();
   if (column == kName) {
     if (role == Qt::DisplayRole) return m_words.value(row);
@@ -84,7 +88,7 @@ QVariant ClassTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ClassTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section >= kColumns) return {};
+  if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section >= columnCount()) return {};
   return columns()[static_cast<std::size_t>(section)].title;
 }
 

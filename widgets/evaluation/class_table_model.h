@@ -25,6 +25,7 @@ class ClassTableModel : public QAbstractTableModel {
 
  private:
   double number(int row, int column) const;
+  bool m_map = false;
   bool m_numbers = false;  // values in place of classes
   QStringList m_words;
   std::vector<ClassFigures> m_classes;

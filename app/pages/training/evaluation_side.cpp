@@ -51,6 +51,19 @@ EvaluationSide::EvaluationSide(QWidget* parent) : QWidget(parent) {
   m_advice = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_advice->setObjectName("evaluation-advice");
   column->addWidget(m_advice);
+  m_fit = new Button(tr("Fit the temperature"), ButtonKind::outlined);
+  m_fit->setObjectName("evaluation-fit");
+  m_fit->setToolTip(tr("On one half of these samples, tried on the other"));
+  column->addWidget(m_fit, 0, Qt::AlignLeft);
+  m_fitted = new QGridLayout;
+  m_fitted->setHorizontalSpacing(10);
+  m_fitted->setVerticalSpacing(6);
+  m_fitted->setColumnStretch(0, 1);
+  column->addLayout(m_fitted);
+  m_fittedWords = makeLabel("hint", {}, nullptr, Wrap::yes);
+  m_fittedWords->setObjectName("evaluation-fitted");
+  column->addWidget(m_fittedWords);
+  connect(m_fit, &Button::clicked, this, &EvaluationSide::showTrial);
   column->addWidget(hairline());
   m_against = new ChoiceField;
   m_against->setObjectName("evaluation-against");
@@ -117,7 +130,9 @@ void EvaluationSide::setOutput(const EvaluatedOutput& output) {
          << std::pair{tr("The truth goes from"), formatShort(output.regression.least)}
          << std::pair{tr("to"), formatShort(output.regression.most)};
   } else {
-    m_title->setText(tr("Accuracy"));
+    m_title->setText(output.isMap()             ? tr("Accuracy of a pixel")
+                     : output.positions.empty() ? tr("Accuracy")
+                                                : tr("Accuracy of a position"));
     m_figure->setText(formatPercent(output.accuracy.share));
     m_count->setText(
         tr("%1\nof %2 right")
@@ -127,6 +142,10 @@ void EvaluationSide::setOutput(const EvaluatedOutput& output) {
         rows << std::pair{tr("Top-%1 accuracy").arg(each.k), formatPercent(each.interval.share)};
     rows << std::pair{tr("Loss"), formatLoss(output.loss)}
          << std::pair{tr("F1, mean over classes"), formatPercent(output.table.macro.f1)};
+    if (output.isMap())
+      rows << std::pair{tr("Mean IoU, over classes"), formatPercent(meanIntersectionOverUnion(output.table))};
+    else if (!output.positions.empty())
+      rows << std::pair{tr("Perplexity, of a position"), formatSignificant(std::exp(output.loss), 4)};
     if (std::isfinite(output.macroAuc)) rows << std::pair{tr("AUC"), formatFixed(output.macroAuc, 4)};
     rows << std::pair{tr("Calibration error (ECE)"), formatPercent(output.calibration.expectedError)}
          << std::pair{
@@ -150,6 +169,27 @@ void EvaluationSide::setOutput(const EvaluatedOutput& output) {
   if (!numbers) m_reliability->setPlot(reliabilityPlot(output));
   m_advice->setText(advice);
   m_advice->setVisible(!advice.isEmpty());
+  m_trial = numbers ? std::nullopt : output.temperatureTrial;
+  m_fit->setVisible(m_trial.has_value());
+  fillRows({}, m_fitted);
+  m_fittedWords->hide();
+}
+
+// What the evaluation found, said when it is asked for: nothing is changed by it.
+void EvaluationSide::showTrial() {
+  if (!m_trial) return;
+  m_fit->hide();
+  fillRows({{tr("Temperature"), formatFixed(m_trial->value, 3)},
+            {tr("ECE before"), formatPercent(m_trial->errorBefore)},
+            {tr("ECE after"), formatPercent(m_trial->errorAfter)},
+            {tr("Loss before"), formatLoss(m_trial->lossBefore)},
+            {tr("Loss after"), formatLoss(m_trial->lossAfter)}},
+           m_fitted);
+  m_fittedWords->setText(
+      tr("Fitted on %1, a half of these; before and after are of the other %2. The model stays as it "
+         "is: whoever wants it divides the logits by the temperature.")
+          .arg(counted(m_trial->fitted, tr("samples")), formatCount(static_cast<double>(m_trial->tried))));
+  m_fittedWords->show();
 }
 
 void EvaluationSide::setRuns(const Rows& runs, const QString& chosen) {

@@ -36,12 +36,14 @@ class EvaluationSide : public QWidget {
   void changesWanted(bool nowRight);
 
  private:
+  void showTrial();
   void fillRows(const QList<std::pair<QString, QString>>& rows, QGridLayout* into);
-  QLabel *m_title, *m_figure, *m_count, *m_advice, *m_differenceWords;
-  QGridLayout *m_rows, *m_difference;
+  QLabel *m_title, *m_figure, *m_count, *m_advice, *m_fittedWords, *m_differenceWords;
+  QGridLayout *m_rows, *m_fitted, *m_difference;
   PlotView* m_reliability;
   ChoiceField* m_against;
-  Button *m_nowRight, *m_nowWrong;
+  Button *m_fit, *m_nowRight, *m_nowWrong;
+  std::optional<TemperatureTrial> m_trial;
   double m_accuracy = 0;
 };
 

@@ -118,10 +118,55 @@ TEST(Measures, CalibrationAndTemperatureAreThoseOfScipy) {
   });
 }
 
+// The same samples as maps of 2 x 2 classes. jaccard_score() of scikit-learn.
+TEST(Measures, AMapOfClassesHasTheSharesOfItsAreas) {
+  constexpr double kShares[] = {0.7534246575, 0.7358490566, 0.6525423729, 0.5591397849};
+  const DrawnSamples pixels = fourClasses();
+  DrawnSamples maps;
+  for (std::size_t i = 0; i < pixels.size(); i += 4) {
+    DrawnSample& map = maps.emplace_back();
+    for (std::size_t k = i; k < i + 4; ++k) {
+      map.values.insert(map.values.end(), pixels[k].values.begin(), pixels[k].values.end());
+      map.truth.push_back(pixels[k].truth[0]);
+    }
+  }
+  eachWay(outputOf(OutputKind::classes, {2, 2, 4}), maps, [&](const EvaluatedOutput& output) {
+    EXPECT_TRUE(output.isMap());
+    EXPECT_THAT(output.positions, testing::ElementsAre(2, 2));
+    EXPECT_EQ(output.items, 500);
+    for (std::size_t c = 0; c < 4; ++c)
+      EXPECT_NEAR(intersectionOverUnion(output.table.classes[c]), kShares[c], kNear) << c;
+    EXPECT_NEAR(meanIntersectionOverUnion(output.table), 0.6752389680, kNear);
+  });
+  eachWay(outputOf(OutputKind::classes, {4, 4}), maps, [](const EvaluatedOutput& output) {
+    EXPECT_FALSE(output.isMap()) << "a sequence";
+    EXPECT_THAT(output.positions, testing::ElementsAre(4));
+    EXPECT_NEAR(output.accuracy.share, 0.822, kNear);
+  });
+  EXPECT_TRUE(evaluated(outputOf(OutputKind::classes, {4}), pixels).positions.empty());
+  EXPECT_TRUE(std::isnan(intersectionOverUnion(ClassFigures{}))) << "nobody says it and it is nowhere";
+}
+
+// By scipy: a half by the samples' numbers, in whatever order they come.
+TEST(Measures, ATemperatureIsTriedOnTheHalfThatItHasNotSeen) {
+  eachWay(outputOf(OutputKind::classes, {4}), fourClasses(), [](const EvaluatedOutput& output) {
+    ASSERT_TRUE(output.temperatureTrial);
+    const TemperatureTrial& trial = *output.temperatureTrial;
+    EXPECT_EQ(trial.fitted, 239);
+    EXPECT_EQ(trial.tried, 261);
+    EXPECT_NEAR(trial.value, 0.2974600668, kNear);
+    EXPECT_NEAR(trial.lossBefore, 0.8371469350, kNear);
+    EXPECT_NEAR(trial.lossAfter, 0.5211009640, kNear);
+    EXPECT_NEAR(trial.errorBefore, 0.3640285526, kNear);
+    EXPECT_NEAR(trial.errorAfter, 0.0798173192, kNear);
+  });
+}
+
 TEST(Measures, WhatIsAlwaysRightHasNoTemperature) {
   OutputEvaluator all(outputOf(OutputKind::classes, {2}));
   for (int i = 0; i < 10; ++i) all.add(i, i, std::vector{0.25F, 0.75F}, std::vector{1.0F});
   EXPECT_FALSE(all.finish().temperature);
+  EXPECT_FALSE(all.finish().temperatureTrial);
   EXPECT_TRUE(std::isnan(all.finish().macroAuc)) << "there is nothing of the other class";
 }
 

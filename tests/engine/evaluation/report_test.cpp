@@ -81,7 +81,8 @@ TEST(Report, WhatIsNoReportIsRefused) {
 TEST(Report, TablesAreWhatASheetReads) {
   const TestFolder folder("evaluation-report");
   const auto files = writeReport(folder.path() / "deep" / "er", fourReport());
-  EXPECT_THAT(files, ElementsAre("confusion.csv", "classes.csv", "samples.csv", "curves.csv", "report.json"));
+  EXPECT_THAT(files, ElementsAre("confusion.csv", "classes.csv", "samples.csv", "curves.csv", "reliability.csv",
+                                 "report.json"));
   const auto read = [&](const char* name) { return linesOf(readFile(folder.path() / "deep" / "er" / name)); };
   const auto confusion = read("confusion.csv");
   ASSERT_EQ(confusion.size(), 5u);
@@ -96,6 +97,13 @@ TEST(Report, TablesAreWhatASheetReads) {
   ASSERT_EQ(samples.size(), 502u);
   EXPECT_EQ(samples[1], "501,,,nan,,,,") << "what is no number comes first";
   EXPECT_GT(read("curves.csv").size(), 100u);
+  const auto bins = read("reliability.csv");
+  ASSERT_EQ(bins.size(), 16u);
+  EXPECT_EQ(bins[0], "from,to,count,confidence,right");
+  const EvaluatedOutput output = fourReport().outputs.front();
+  EXPECT_EQ(linesOf(rocCsv(output))[0], "class,threshold,false positive rate,true positive rate");
+  EXPECT_EQ(linesOf(precisionRecallCsv(output))[0], "class,threshold,recall,precision");
+  EXPECT_EQ(linesOf(rocCsv(output)).size(), read("curves.csv").size());
 }
 
 TEST(Report, NumbersHaveTheirOwnTables) {

@@ -49,10 +49,17 @@ def ece(conf,right,n=15):
         if m.any(): e+=m.mean()*abs(right[m].mean()-conf[m].mean())
     return e
 pr('ece',float(ece(S64.max(1),T==P)))
+def fitted(i):
+    m=((i+1)*0x9e3779b97f4a7c15)%2**64
+    m=(m^(m>>30))*0xbf58476d1ce4e5b9%2**64; m=(m^(m>>27))*0x94d049bb133111eb%2**64
+    return m>>63==1
 ls=np.log(S64)
 def nll(t,ls=ls,T=T):
     z=ls/t; z=z-z.max(1,keepdims=True); return -(z[np.arange(len(T)),T]-np.log(np.exp(z).sum(1))).mean()
 o=optimize.minimize_scalar(nll,bounds=(.05,20),method='bounded',options=dict(xatol=1e-12)); pr('temperature',[o.x,nll(1),o.fun])
+F=np.array([fitted(i) for i in range(500)]); o=optimize.minimize_scalar(lambda t:nll(t,ls[F],T[F]),bounds=(.05,20),method='bounded',options=dict(xatol=1e-12))
+z=ls[~F]/o.x; q=np.exp(z-z.max(1,keepdims=True)); q/=q.sum(1,keepdims=True); R=(T==P)[~F]
+pr('trial',[F.sum(),o.x,nll(1,ls[~F],T[~F]),nll(o.x,ls[~F],T[~F]),ece(S64[~F].max(1),R),ece(q.max(1),R)])
 ci=stats.binomtest(int((T==P).sum()),500).proportion_ci(.95,method='wilson'); pr('wilson',[ci.low,ci.high])
 ci=stats.binomtest(0,30).proportion_ci(.95,method='wilson'); pr('wilson0/30',[ci.low,ci.high])
 ci=stats.binomtest(30,30).proportion_ci(.95,method='wilson'); pr('wilson30/30',[ci.low,ci.high])
