@@ -115,8 +115,9 @@ std::optional<Point> nextGlobal(const SoFar& soFar) {
                               soFar.seed * 1000003 + static_cast<std::uint64_t>(number), refined.data(),
                               explored.data(), why, sizeof why) != 0)
     throwError(ErrorCode::internal, "dlib's search: {}", why);
-  // dlib takes turns: around the best one so far, and where the most may be gained.
-  if (number % 2 == 0) std::swap(refined, explored);
+  // By turns around the best one so far and where the most may be gained; what is left of the second half goes to the
+  // best alone, since what is found far away so late can no longer be followed up.
+  if (number % 2 == 0 && number <= (soFar.planned + 1) / 2) std::swap(refined, explored);
   for (const std::vector<double>& places : {refined, explored})
     if (std::optional<Point> point = nearestFree(soFar, places)) return point;
   return randomPoint(soFar);

@@ -93,6 +93,10 @@ TEST(DigitsGrid, GlobalSearchComesNearTheBestMoreOftenThanRandom) {
     globalMean += found / 20;
     randomMean += drawn / 20;
   }
+  RecordProperty("global", global);
+  RecordProperty("random", random);
+  RecordProperty("globalMean", std::to_string(globalMean));
+  RecordProperty("randomMean", std::to_string(randomMean));
   EXPECT_GT(global, random) << "of 20 seeds within half a point of the grid's best";
   EXPECT_GT(globalMean, randomMean + 0.01);
   EXPECT_GT(globalMean, grid().best - 0.015);
