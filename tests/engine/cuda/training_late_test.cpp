@@ -215,5 +215,37 @@ TEST(Updates, OfEveryRuleAreTheProcessors) {
   }
 }
 
+// Products, matrices of their own shape and the host's work on copies of them. Square, so that SOAP's bases are told by
+// the first gradient.
+TEST(Updates, WithProductsAreTheProcessors) {
+  for (const char* rule : {"Muon", "Shampoo", "SOAP"}) {
+    std::vector<std::vector<float>> found;
+    for (const bool device : {false, true}) {
+      const auto backend = device ? makeCudaBackend(std::make_shared<cuda::fake::FakeDevice>()) : makeCpuBackend(1);
+      const Parameter weight{.name = "w", .shape = Shape{12, 12}, .initializer = {InitializerKind::normal, 1}};
+      Program program;
+      program.parameters = {weight};
+      program.tensors = {{.name = "w", .shape = weight.shape, .role = TensorRole::parameterGradient}};
+      ParameterStore store(1, backend->makeMemory());
+      store.ensure(program.parameters);
+      UpdateSpec spec;
+      spec.optimizer = {{"name", rule}, {"weight_decay", 0.1}};
+      if (rule == std::string("Muon")) spec.optimizer["left_to_adamw"] = Json::array();
+      if (rule != std::string("Muon")) spec.optimizer["precondition_every"] = 2;
+      if (rule == std::string("Shampoo")) spec.optimizer.update({{"precondition_from", 2}, {"largest_block", 8}});
+      ParameterUpdate update(spec, 0, program, store, *backend);
+      for (int step = 0; step < 6; ++step) {
+        std::vector<float> gradient(144);
+        for (std::size_t i = 0; i < gradient.size(); ++i)
+          gradient[i] = std::sin(0.37f * static_cast<float>(i * i % 997) + 0.7f * static_cast<float>(step));
+        store.at("w").gradient.write(gradient);
+        update.apply({.learningRate = 0.05});
+      }
+      found.push_back(store.at("w").value.values());
+    }
+    for (std::size_t i = 0; i < found[0].size(); ++i) ASSERT_NEAR(found[1][i], found[0][i], 1e-4) << rule << " " << i;
+  }
+}
+
 }  // namespace
 }  // namespace loom
