@@ -33,23 +33,24 @@ const std::vector<SettingSection>& settingSections() {
          {"batch", "batch_at", "batch_then", "accumulate", "rate_scaling", "base_batch", "batch_statistics",
           "watch_gradients"}},
         {"First weights", {"start_from", "start_from_parameters"}},
-        {"Regularisation", {"clip_norm", "evaluated_weights", "average_decay"}},
+        {"Regularisation", {"clip_norm", "perturbation", "afterwards", "evaluated_weights", "average_decay"}},
         {"Data and shuffle", {"shuffle", "weigh_classes", "oversample", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
-        {"Precision and memory", {"precision", "tf32", "memory_budget"}},
-        {"Communication", {"reduction", "wire", "fusion", "virtual_ranks"}},
+        {"Precision and memory", {"precision", "tf32", "memory_budget", "shard_optimizer"}},
+        {"Communication", {"reduction", "wire", "fusion", "gradients", "virtual_ranks"}},
         {"Reproducibility", {"seed", "deterministic", "threads"}},
         {"Further", {}},  // what stands in none of these
     };
-    // What a reduction asks besides stands behind it.
-    for (const Field& field : settingsEntry().fields) {
-      if (field.onlyWhen.rfind("reduction=", 0) != 0) continue;
+    // What a choice (a reduction, a method) asks besides stands behind it, in the catalogue's order.
+    for (const char* choice : {"reduction", "perturbation", "gradients", "afterwards"})
       for (SettingSection& section : all) {
-        const auto reduction = std::find(section.keys.begin(), section.keys.end(), "reduction");
-        if (reduction != section.keys.end()) section.keys.insert(reduction + 1, field.key);
+        auto place = std::find(section.keys.begin(), section.keys.end(), choice);
+        if (place == section.keys.end()) continue;
+        for (const Field& field : settingsEntry().fields)
+          if (field.onlyWhen.rfind(std::string(choice) + "=", 0) == 0)
+            place = section.keys.insert(place + 1, field.key);
       }
-    }
     std::set<std::string> placed;
     for (const SettingSection& section : all) placed.insert(section.keys.begin(), section.keys.end());
     for (const Field& field : settingsEntry().fields)

@@ -194,6 +194,15 @@ class SettingsByNameTest : public QObject {
       const bool asked = field.onlyWhen.empty();  // others are listed where what they belong to is chosen
       QVERIFY2(sections == 1 && (!asked || listed.contains(QString::fromStdString(field.key))), field.key.c_str());
     }
+    for (const SettingSection& section : settingSections()) {
+      const std::string first = section.keys.front();
+      QVERIFY2(section.title != QString("Further"), first.c_str());  // each has a group of its own kind
+      const auto place = [&section](const char* key) {
+        return std::find(section.keys.begin(), section.keys.end(), key) - section.keys.begin();
+      };
+      if (std::count(section.keys.begin(), section.keys.end(), "afterwards") == 1)
+        QCOMPARE(place("swa_from"), place("lookahead_share") + 1);  // what a choice asks stands behind it, in order
+    }
     for (const SettingSection& section : settingSections())
       for (const std::string& key : section.keys) QVERIFY2(settingsEntry().field(key), key.c_str());
   }
