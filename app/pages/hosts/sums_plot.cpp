@@ -308,7 +308,10 @@ void SumsPlot::paintNames(QPainter& painter) const {
   const QRectF area = frame();
   painter.setFont(theme.font(FontRole::axis));
   for (const Name& each : names) {
-    painter.setPen(QPen(theme.curveColour(static_cast<int>(each.curve)), 2));
+    QPen swatch(theme.curveColour(static_cast<int>(each.curve)), 2);
+    if (const auto dash = theme.curveDash(static_cast<int>(each.curve), 2); !dash.isEmpty())
+      swatch.setDashPattern(dash);
+    painter.setPen(swatch);
     painter.drawLine(QPointF(area.right() + 6, each.y), QPointF(area.right() + 14, each.y));
     painter.setPen(theme.colour(Colour::text2));
     const QRectF room(area.right() + 18, each.y - 8, kPlotRight - 20, 16);
