@@ -64,7 +64,7 @@ HostLinks::HostLinks(AppContext& context, QWidget* parent) : QWidget(parent), m_
   inside->addWidget(m_progress);
   m_plot = new SumsPlot;
   m_plot->setObjectName("links-plot");
-  m_plot->setMinimumHeight(240);
+  m_plot->setMinimumHeight(300);  // ten values and their heading stand in it
   inside->addWidget(m_plot);
   m_words = makeLabel("field", {}, nullptr, Wrap::yes);
   m_words->setObjectName("links-words");

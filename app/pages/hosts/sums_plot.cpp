@@ -171,7 +171,8 @@ void SumsPlot::placeTooltip() {
   // Off the lines: above them where they lie low there, else below.
   const bool lies = !rows.empty() && ySpan().place(least ? rows.back().value * 1e-3 : rows.front().value * 1e9) < 0.5;
   m_tooltip->move(static_cast<int>(right ? x + 14 : std::max(0.0, x - 14 - m_tooltip->width())),
-                  lies ? kPlotTop : std::max(0, static_cast<int>(area.bottom()) - m_tooltip->height()));
+                  std::clamp(lies ? kPlotTop : static_cast<int>(area.bottom()) - m_tooltip->height(), 0,
+                             std::max(0, height() - m_tooltip->height())));
   m_tooltip->show();
   m_tooltip->raise();
 }
