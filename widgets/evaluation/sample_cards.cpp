@@ -15,7 +15,8 @@
 namespace loom {
 namespace {
 
-constexpr int kNarrowestCard = 172, kSpace = 8, kPadding = 8, kPicture = 64, kFacesKept = 2000;
+constexpr int kNarrowestCard = 172, kNarrowestRow = 300;  // with a picture, or with the columns of a row
+constexpr int kSpace = 8, kPadding = 8, kPicture = 64, kRowGap = 20, kFacesKept = 2000;
 
 }  // namespace
 
@@ -55,12 +56,18 @@ void SampleCards::setColumns(int columns) {
 void SampleCards::setFace(qint64 sample, const SampleFace& face) {
   m_asked.remove(sample);
   m_faces.insert(sample, new SampleFace(face));
+  if (const bool ofRows = face.picture.isNull() && !face.lines.isEmpty(); ofRows && !m_ofRows) {
+    m_ofRows = true;
+    layOut();
+  }
   viewport()->update();
 }
 
 void SampleCards::forgetFaces() {
   m_faces.clear();
   m_asked.clear();
+  m_ofRows = false;
+  layOut();
   viewport()->update();
 }
 
@@ -81,7 +88,11 @@ QString SampleCards::word(int index) const {
 }
 
 int SampleCards::columns() const {
-  return m_columns > 0 ? m_columns : std::max(1, (viewport()->width() + kSpace) / (kNarrowestCard + kSpace));
+  return m_columns > 0 ? m_columns : std::max(1, (viewport()->width() + kSpace) / (narrowest() + kSpace));
+}
+
+int SampleCards::narrowest() const {
+  return m_ofRows ? kNarrowestRow : kNarrowestCard;
 }
 
 QSize SampleCards::cardSize() const {
@@ -221,6 +232,30 @@ void SampleCards::paintNumbers(QPainter& painter, const EvaluatedSample& sample,
   }
 }
 
+// Of a row without a picture: half of the card.
+int SampleCards::rowWidth(int inner) const {
+  return (inner - kRowGap) / 2;
+}
+
+// "age 31": the value stands whole at the right, its name has what is left.
+void SampleCards::paintLines(QPainter& painter, const QStringList& lines, const QRect& rect) const {
+  const Theme& theme = Theme::of(this);
+  const QFont names = theme.font(FontRole::axis), values = theme.numberFont(FontRole::axis);
+  const QFontMetrics name(names), value(values);
+  for (int i = 0; i < lines.size() && (i + 1) * name.height() <= rect.height(); ++i) {
+    const QRect at(rect.left(), rect.top() + i * name.height(), rect.width(), name.height());
+    const QString number = lines[i].section(' ', -1);
+    painter.setFont(values);
+    painter.setPen(theme.colour(Colour::text));
+    painter.drawText(at, Qt::AlignRight | Qt::AlignVCenter, number);
+    painter.setFont(names);
+    painter.setPen(theme.colour(Colour::text2));
+    painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter,
+                     name.elidedText(lines[i].section(' ', 0, -2), Qt::ElideRight,
+                                     rect.width() - value.horizontalAdvance(number) - 8));
+  }
+}
+
 void SampleCards::paintCard(QPainter& painter, int card, const QRect& rect) const {
   const Theme& theme = Theme::of(this);
   const EvaluatedSample& each = *sample(card);
@@ -242,20 +277,17 @@ void SampleCards::paintCard(QPainter& painter, int card, const QRect& rect) cons
     const QSize drawn = image.size().scaled(picture.size(), Qt::KeepAspectRatio);
     painter.drawImage(QRect(picture.center() - QPoint(drawn.width() / 2, drawn.height() / 2), drawn), image);
   } else if (face) {
-    painter.setPen(theme.colour(Colour::text2));
-    for (int i = 0; i < face->lines.size() && (i + 1) * metrics.height() <= picture.height() + 4; ++i)
-      painter.drawText(QRect(picture.left(), picture.top() + i * metrics.height(), kPicture + 20, metrics.height()),
-                       Qt::AlignLeft | Qt::AlignVCenter,
-                       metrics.elidedText(face->lines[i], Qt::ElideRight, kPicture + 20));
+    paintLines(painter, face->lines, QRect(inner.topLeft(), QSize(rowWidth(inner.width()), kPicture + 4)));
   } else {
     painter.fillRect(picture, theme.colour(Colour::sunken));
   }
   painter.setPen(theme.colour(Colour::text3));
+  painter.setFont(caption);
   painter.drawText(QRect(inner.left(), inner.bottom() - metrics.height() + 2, kPicture + 20, metrics.height()),
                    Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("#%1").arg(each.row + 1));
   const bool hasPicture = !face || !face->picture.isNull();
-  const QRectF text(inner.left() + kPicture + (hasPicture ? 10 : 26), inner.top(),
-                    inner.width() - kPicture - (hasPicture ? 10 : 26), inner.height());
+  const int used = hasPicture ? kPicture + 10 : rowWidth(inner.width()) + kRowGap;
+  const QRectF text(inner.left() + used, inner.top(), inner.width() - used, inner.height());
   if (!each.finite) {
     painter.setFont(theme.font(FontRole::label));
     painter.setPen(theme.colour(Colour::error));

@@ -17,7 +17,7 @@ namespace loom {
 // What a card shows of the sample itself.
 struct SampleFace {
   QImage picture;
-  QStringList lines;  // "age 31"; where there is no picture
+  QStringList lines;  // "age 31": a name and a value without spaces; where there is no picture
 };
 
 class SampleCards : public QAbstractScrollArea {
@@ -54,12 +54,15 @@ class SampleCards : public QAbstractScrollArea {
 
  private:
   int columns() const;
+  int narrowest() const;
+  int rowWidth(int inner) const;
   QSize cardSize() const;
   int cardAt(const QPoint& position) const;
   void layOut();
   void askForFaces();
   void setCurrent(int card);
   void paintCard(QPainter& painter, int card, const QRect& rect) const;
+  void paintLines(QPainter& painter, const QStringList& lines, const QRect& rect) const;
   void paintShares(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const;
   void paintNumbers(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const;
   QString word(int index) const;
@@ -69,6 +72,7 @@ class SampleCards : public QAbstractScrollArea {
   QCache<qint64, SampleFace> m_faces;
   QSet<qint64> m_asked;
   int m_columns = 0, m_current = -1;
+  bool m_ofRows = false;  // no pictures
 };
 
 }  // namespace loom

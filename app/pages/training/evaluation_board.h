@@ -1,9 +1,12 @@
 #pragma once
 // An evaluation that is there: matrix, classes and curves at the left, the samples it gets wrong beside them, figures
 // at the right (in a narrow window above the matrix).
+#include <QImage>
 #include <QWidget>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/evaluation/report.h"
 #include "widgets/evaluation/class_table_model.h"
@@ -28,6 +31,13 @@ class SamplePanel;
 class SegmentedControl;
 class Switch;
 
+// A chart or table of an evaluation that can leave it by itself: "roc".
+struct EvaluationPart {
+  QString name, title;
+  std::function<QImage()> picture;     // on paper, by the window's thread; empty = it has none
+  std::function<std::string()> table;  // as CSV, on any thread, also when the board shows another
+};
+
 class EvaluationBoard : public QWidget {
   Q_OBJECT
 
@@ -45,6 +55,7 @@ class EvaluationBoard : public QWidget {
   // The same output of another run on the same samples: what is right now and was wrong there can be shown. Null: none.
   void setOther(std::shared_ptr<const EvaluationReport> other);
   void showChanges(bool nowRight);
+  QList<EvaluationPart> parts() const;
   // Everything that is drawn as pictures on paper, by name: "confusion", "roc" ...
   QList<std::pair<QString, QImage>> pictures() const;
 

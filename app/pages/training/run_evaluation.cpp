@@ -70,7 +70,7 @@ RunEvaluation::RunEvaluation(AppContext& context, RunLine& engine, QWidget* pare
   m_weights->setAccessibleName(tr("Which weights are evaluated"));
   m_evaluate = new Button("play", tr("Evaluate"), ButtonKind::outlined);
   m_evaluate->setObjectName("evaluation-again");
-  m_save = new Button("export", tr("Save..."), ButtonKind::outlined);
+  m_save = new Button("export", tr("Export"), ButtonKind::outlined);
   m_save->setObjectName("evaluation-save");
   m_words = makeLabel("hint");
   m_words->setObjectName("evaluation-words");
@@ -110,7 +110,7 @@ RunEvaluation::RunEvaluation(AppContext& context, RunLine& engine, QWidget* pare
   connect(m_empty, &EmptyState::actionTriggered, this, &RunEvaluation::evaluate);
   connect(m_empty, &EmptyState::linkTriggered, this, &RunEvaluation::fileDialog);
   connect(m_stop, &Button::clicked, this, &RunEvaluation::stop);
-  connect(m_save, &Button::clicked, this, &RunEvaluation::saveDialog);
+  connect(m_save, &Button::clicked, this, &RunEvaluation::exportMenu);
   connect(&m_call, &RunCall::told, this, [this](const QByteArray& line) {
     const Json told = Json::parse(line.toStdString(), nullptr, false);
     if (told.is_discarded() || !told.is_object() || !told.contains("done") || !told.contains("all")) return;
@@ -375,37 +375,6 @@ void RunEvaluation::take(std::shared_ptr<const EvaluationReport> other) {
   m_board->setOther(other);
   m_board->side().setDifference(EvaluationReport::Other{other->run, one.accuracy.share, compare(one.worst, now.worst)},
                                 {});
-}
-
-void RunEvaluation::saveDialog() {
-  auto* const dialog = new QFileDialog(window(), tr("A folder for tables and pictures"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setFileMode(QFileDialog::Directory);
-  dialog->setOption(QFileDialog::ShowDirsOnly);
-  dialog->setAcceptMode(QFileDialog::AcceptOpen);
-  connect(dialog, &QFileDialog::fileSelected, this, &RunEvaluation::saveTo);
-  dialog->open();
-}
-
-// The pictures are drawn here, everything is written beside the window.
-void RunEvaluation::saveTo(const QString& folder) {
-  if (!m_report) return;
-  const auto pictures = m_board->pictures();
-  Background<RunEvaluation>(this).start([folder, report = m_report, pictures](const Background<RunEvaluation>& here) {
-    QString fault;
-    try {
-      writeReport(folder.toStdString(), *report);
-      for (const auto& [name, picture] : pictures)
-        if (!picture.save(folder + '/' + name + QStringLiteral(".png")))
-          fault = tr("%1.png cannot be written to %2").arg(name, folder);
-    } catch (const std::exception& error) {
-      fault = QString::fromUtf8(error.what());
-    }
-    here.post([folder, fault](RunEvaluation& tab) {
-      if (!fault.isEmpty()) return tab.m_words->setText(fault);
-      if (tab.m_context.notify) tab.m_context.notify({tr("The evaluation is written to %1").arg(folder), {}, {}});
-    });
-  });
 }
 
 }  // namespace loom

@@ -24,6 +24,7 @@ class Button;
 class ChoiceField;
 class EmptyState;
 class EvaluationBoard;
+struct EvaluationPart;
 class SegmentedControl;
 
 class RunEvaluation : public QWidget {
@@ -75,6 +76,10 @@ class RunEvaluation : public QWidget {
   void listRuns();
   void take(std::shared_ptr<const EvaluationReport> other);
   void loadOther(const QString& folder, bool wanted);
+  void exportMenu();
+  void exportDialog(const EvaluationPart& part, const QString& kind);
+  void exportPart(const EvaluationPart& part, const QString& kind, const QString& file);
+  void tellWritten(const QString& place, const QString& fault);
   void saveDialog();
   void fileDialog();
 

@@ -11,6 +11,7 @@
 #include "app/pages/runs/runs_page.h"
 #include "app/pages/training/training_page.h"
 #include "launcher/job.h"
+#include "tests/app/menu_and_dialogue.h"
 #include "tests/app/opened_window.h"
 #include "widgets/table/data_table.h"
 
@@ -105,25 +106,7 @@ class RunsPageFixture : public QObject {
     store().append(id, toBatch(std::move(events)));
   }
   // A line of the menu that a click opens.
-  void pick(QAbstractButton* button, const QStringList& words) {
-    bool picked = false;
-    QTimer::singleShot(0, this, [&] {
-      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
-      for (const QString& word : words) {
-        QAction* line = nullptr;
-        for (QAction* each : menu ? menu->actions() : QList<QAction*>())
-          if (each->text().section('\t', 0, 0) == word) line = each;
-        if (!line) break;
-        picked = word == words.last();
-        QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(line).center());
-        menu = line->menu();
-      }
-      while (QWidget* popup = picked ? nullptr : QApplication::activePopupWidget()) popup->close();
-    });
-    QTest::mouseClick(button, Qt::LeftButton);
-    QCoreApplication::processEvents();
-    QVERIFY2(picked, qPrintable(words.join(" > ")));
-  }
+  void pick(QAbstractButton* button, const QStringList& words) { pickFromMenu(button, words); }
   int row(const QString& id) {
     for (int i = 0; i < table().model()->rowCount(); ++i)
       if (table().model()->index(i, 0).data(RunsModel::idRole) == id) return i;

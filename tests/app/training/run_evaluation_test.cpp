@@ -14,6 +14,7 @@
 #include "app/pages/training/sample_panel.h"
 #include "app/pages/training/training_page.h"
 #include "app/workspace.h"
+#include "tests/app/menu_and_dialogue.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/empty_state.h"
@@ -169,6 +170,14 @@ class RunEvaluationTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(cards().face(1) && !cards().face(1)->picture.isNull(), kPatience);
     QCOMPARE(cards().face(0)->picture.size(), QSize(kSide, kSide));
     picture("evaluation-cell");
+    // A button tells what a temperature would do to samples that it has not seen.
+    QVERIFY(words("evaluation-fitted").isEmpty());
+    m_open->click("evaluation-fit");
+    QVERIFY2(words("evaluation-fitted").startsWith("Fitted on 18 samples, a half of these; before and after are of the "
+                                                   "other 12. The model stays as it is"),
+             qPrintable(words("evaluation-fitted")));
+    QVERIFY(!m_open->part<QWidget>("evaluation-fit")->isVisible());
+    picture("evaluation-fitted");
     // The keys move the cell, Escape leaves it.
     QTest::keyClick(&matrix(), Qt::Key_Up);
     QVERIFY((matrix().chosen() == ConfusionView::Cell{0, 0}));
@@ -225,12 +234,33 @@ class RunEvaluationTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(tab().report(), kPatience);
     QCOMPARE(tab().report()->samples, std::int64_t{30});
     const QString saved = m_open->path("saved");
-    tab().saveTo(saved);
+    QVERIFY(QDir().mkpath(saved));
+    nameTheFile(saved);
+    pickFromMenu(m_open->part<QAbstractButton>("evaluation-save"), {"All tables and pictures…"});
     for (const char* name : {"report.json", "confusion.csv", "classes.csv", "samples.csv", "curves.csv",
-                             "confusion.png", "roc.png", "precision-recall.png", "reliability.png"})
+                             "reliability.csv", "confusion.png", "roc.png", "precision-recall.png", "reliability.png"})
       QTRY_VERIFY2_WITH_TIMEOUT(QFileInfo(saved + '/' + name).size() > 0, name, kPatience);
     QVERIFY(QImage(saved + "/confusion.png").width() > 200);
     QTRY_VERIFY(window().notice().sentence().contains("saved"));
+    // And each by itself.
+    const auto exported = [&](const char* title, const char* kind, const char* name) {
+      const QString file = m_open->path(QString::fromLatin1(name));
+      nameTheFile(file);
+      pickFromMenu(m_open->part<QAbstractButton>("evaluation-save"), {title, kind});
+      [&] { QTRY_VERIFY2_WITH_TIMEOUT(window().notice().sentence().contains(name), name, kPatience); }();
+      QFile open(file);
+      return open.open(QIODevice::ReadOnly) ? open.readAll() : QByteArray();
+    };
+    QVERIFY(exported("Confusion matrix", "As CSV…", "own.csv").startsWith("true \\ predicted,ring,bar,beam\nring,"));
+    QVERIFY(exported("Per class", "As CSV…", "classes.csv").startsWith("class,precision"));
+    QVERIFY(exported("ROC", "As CSV…", "roc.csv").startsWith("class,threshold,false positive rate"));
+    QVERIFY(exported("Precision-recall", "As CSV…", "pr.csv").startsWith("class,threshold,recall,precision"));
+    QCOMPARE(exported("Reliability", "As CSV…", "bins.csv").count('\n'), 16);
+    QCOMPARE(exported("Samples, worst first", "As CSV…", "worst.csv").count('\n'), 31);
+    for (const char* title : {"Confusion matrix", "ROC", "Precision-recall", "Reliability"}) {
+      const QByteArray name = QByteArray(title).left(4) + ".png";
+      QVERIFY(QImage::fromData(exported(title, "As PNG…", name)).width() > 200);
+    }
   }
 
   // The other run learned nothing; it is evaluated when it is asked for.
