@@ -41,8 +41,12 @@ inline void nameTheFile(const QString& file) {
   QObject::connect(look, &QTimer::timeout, look, [look, file, tries = 0]() mutable {
     auto* const dialogue = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
     if (!dialogue || !dialogue->isVisible()) return;
-    if (++tries > 50) {
+    const auto end = [look] {  // at once: the next dialogue is another's
+      look->stop();
       look->deleteLater();
+    };
+    if (++tries > 50) {
+      end();
       return dialogue->reject();
     }
     dialogue->findChild<QLineEdit*>("fileNameEdit")->setText(file);
@@ -50,7 +54,7 @@ inline void nameTheFile(const QString& file) {
     for (const auto kind : {QDialogButtonBox::Save, QDialogButtonBox::Open})
       if (QPushButton* const button = buttons->button(kind); button && dialogue->isVisible())
         QTest::mouseClick(button, Qt::LeftButton);
-    if (!dialogue->isVisible()) look->deleteLater();
+    if (!dialogue->isVisible()) end();
   });
   look->start(50);
 }

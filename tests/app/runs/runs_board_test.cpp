@@ -16,6 +16,7 @@
 #include "app/pages/runs/settings_panel.h"
 #include "app/pages/runs/table_csv.h"
 #include "app/run_series.h"
+#include "tests/app/runs/runs_export_test.h"
 #include "tests/app/runs/runs_page_fixture.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
@@ -560,5 +561,10 @@ class RunsBoardTest : public RunsPageFixture {
 
 }  // namespace loom
 
-QTEST_MAIN(loom::RunsBoardTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  const int failed = loom::testRunsExport(argc, argv);
+  loom::RunsBoardTest board;
+  return failed + QTest::qExec(&board, argc, argv);
+}
 #include "runs_board_test.moc"

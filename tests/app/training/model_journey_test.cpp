@@ -1,8 +1,4 @@
-#include <QDialogButtonBox>
-#include <QFileDialog>
 #include <QPainter>
-#include <QPushButton>
-#include <QTimer>
 #include <cmath>
 
 #include "app/pages/network/inspector.h"
@@ -11,6 +7,7 @@
 #include "engine/exchange/importer.h"
 #include "engine/run/safetensors.h"
 #include "launcher/remote/models.h"
+#include "tests/app/menu_and_dialogue.h"
 #include "tests/app/training/journey_acts.h"
 #include "tests/app/training/journey_test.h"
 #include "widgets/canvas/network_scene.h"
@@ -60,23 +57,6 @@ class ModelJourneyTest : public JourneyActs {
     QTRY_VERIFY(window().settled());
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.mapFromScene(view.networkScene().card(id)->pos()));
     QTRY_COMPARE(network().inspector().name().text(), QString(id));
-  }
-  // In the dialogue for files that a click is about to open. It ends in any case: it stops all else while it is open.
-  static void nameTheFile(const QString& file) {
-    auto* const look = new QTimer;
-    connect(look, &QTimer::timeout, look, [look, file, tries = 0]() mutable {
-      auto* const dialogue = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-      if (!dialogue || !dialogue->isVisible()) return;
-      if (++tries > 50) {
-        look->deleteLater();
-        return dialogue->reject();
-      }
-      dialogue->findChild<QLineEdit*>("fileNameEdit")->setText(file);
-      const auto* const buttons = dialogue->findChild<QDialogButtonBox*>("buttonBox");
-      QTest::mouseClick(buttons->button(QDialogButtonBox::Save), Qt::LeftButton);
-      if (!dialogue->isVisible()) look->deleteLater();
-    });
-    look->start(50);
   }
   QString bestOf(const RunRecord& run) { return workspace().context().models->place(run.id).here; }
 
