@@ -156,7 +156,7 @@ class Launcher : public QObject {
   QHash<QString, JobFile> m_waiting;              // of the queue, as their folders have it
   mutable QHash<QString, Priority> m_priorities;  // as the folders have them
   QSet<QString> m_reading, m_stopsAfterEpoch;
-  QSet<QString> m_foreign;       // brought by a person: it may wait in somebody else's queue, and is not started here
+  QSet<QString> m_foreign;  // brought by a person: it may wait in somebody else's queue, and is not started here
   // Found in folders while the list of runs is built anew. No other run starts before their logs say which of them go.
   QSet<QString> m_rediscovered;
 };
