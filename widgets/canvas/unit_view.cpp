@@ -25,7 +25,7 @@ namespace loom {
 namespace {
 
 constexpr int kUnitRadius = 10, kUnitHead = 42, kUnitWidth = 300, kUnitHeight = 240, kUnitBeside = 64, kUnitEdge = 12,
-              kUnitAround = 72;  // beside its cards, where shares of the cost stand
+              kUnitAround = 86;  // beside its cards, where shares of the cost stand; fit() gives more of it to the left
 constexpr double kMostOfWidth = 0.62;
 
 }  // namespace
