@@ -291,10 +291,9 @@ Entry settings() {
       {.key = "record_layers",
        .label = "Record layers",
        .help =
-           "Each so many steps, from the first on: gradient norm, update ratio and dead units of each layer, and how "
-           "its activations and gradients are distributed, for Colour by on the canvas and for the run's Layers. "
-           "Costs about one more step each time, and memory for the values of all layers at once. 0: never, at no "
-           "cost.",
+           "Each so many steps, from the first on, the run's events tell of every layer: gradient norm, update ratio, "
+           "dead units, and how its activations and gradients are distributed. Costs about one more step each "
+           "time, and memory for the values of all layers at once. 0: never, at no cost.",
        .type = FieldType::integer,
        .defaultValue = 0,
        .hard = Range{0, 1e9},
