@@ -133,7 +133,9 @@ bool SearchDriver::step() {
     m_study.save();
     m_dirty = false;
   }
-  return living() > 0 || (m_drawing.valid() && !m_stopping);
+  if (m_stopping && m_drawing.valid() && m_drawing.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    m_drawing = {};  // nobody wants it, whatever it is
+  return living() > 0 || m_drawing.valid();
 }
 
 }  // namespace loom
