@@ -49,10 +49,11 @@ TEST_P(Ranks, TrainWhatOneRankOnTheCpuTrains) {
   const Together together = onDevices(shared, project, "together", GetParam());
   // Where the host takes part in a step, none is captured; on streams those are that all ranks share evenly.
   const int updates = 12 - 1;
-  if (world().size() > 1 && GetParam() == Way::host)
+  if (world().size() > 1 && GetParam() == Way::host) {
     EXPECT_EQ(together.launches, updates) << "of updates alone";
-  else if (16 % world().size() == 0)
+  } else if (16 % world().size() == 0) {
     EXPECT_GE(together.launches, updates + 7) << "of the steps with 16 samples";
+  }
   if (rank() == 0) expectNear(together.outcome, onCpu(shared, project, "alone"));
 }
 
