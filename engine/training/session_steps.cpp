@@ -15,7 +15,7 @@ namespace {
 constexpr int kExchangesMeasured = 8;  // steps of an attempt behind which it is told what the exchange takes
 
 // What is told by layer comes every few seconds at first, and rarer the longer a run takes: its log stays small.
-constexpr double kSecondsBetweenLayers = 2, kShareBetweenLayers = 0.05;
+constexpr double kSecondsBetweenLayers = 2, kShareBetweenLayers = 0.1;
 
 constexpr std::int64_t kStepsBetweenChecksums = 64;  // of the weights, over several ranks
 

@@ -74,7 +74,7 @@ RunLargeBatch::RunLargeBatch(AppContext& context, QWidget* parent)
   viewport()->setAutoFillBackground(false);
   m_soon.setSingleShot(true);
   m_soon.setInterval(kPointsMs);
-  connect(&m_soon, &QTimer::timeout, this, &RunLargeBatch::show);
+  connect(&m_soon, &QTimer::timeout, this, &RunLargeBatch::showPoints);
   setRun({});
 }
 
@@ -158,8 +158,8 @@ void RunLargeBatch::setRun(const QString& id) {
   m_batch->clear();
   m_batchDrawn = m_rangeDrawn = 0;
   for (LineChart* each : {m_noise, m_ratio, m_scale}) each->setLines({});
-  m_outline = id.isEmpty() ? nullptr : outlineQuestion(*m_context.store, id, [this] { show(); });
-  m_waiting = id.isEmpty() ? nullptr : waitingQuestion(*m_context.store, id, [this] { show(); });
+  m_outline = id.isEmpty() ? nullptr : outlineQuestion(*m_context.store, id, [this] { showPoints(); });
+  m_waiting = id.isEmpty() ? nullptr : waitingQuestion(*m_context.store, id, [this] { showPoints(); });
   m_stack->axis()->setCursor({});
   m_stack->axis()->follow();
   eventsAdded();
@@ -176,6 +176,14 @@ void RunLargeBatch::eventsAdded() {
 
 void RunLargeBatch::show() {
   const RunRecord* const run = m_context.store->find(m_run);
+  showRatios(run);
+  showMagnitudes(run);
+  showBuckets(run);
+  showPoints();
+}
+
+void RunLargeBatch::showPoints() {
+  const RunRecord* const run = m_context.store->find(m_run);
   if (run) {
     setLines();
     setRange();
@@ -183,9 +191,6 @@ void RunLargeBatch::show() {
   }
   showNoise(run);
   showWaiting(run);
-  showRatios(run);
-  showMagnitudes(run);
-  showBuckets(run);
   m_stack->refresh();
 }
 

@@ -40,6 +40,7 @@ class RunLargeBatch : public QScrollArea {
   void makeCharts();
   QWidget* makeSide();
   QWidget* makeBuckets();
+  void showPoints();  // of the curves alone: a few times a second
   void show();
   void setLines();
   void setEmptyTexts(const RunRecord& run);
