@@ -173,8 +173,9 @@ class RunEvaluationTest : public QObject {
     // A button tells what a temperature would do to samples that it has not seen.
     QVERIFY(words("evaluation-fitted").isEmpty());
     m_open->click("evaluation-fit");
-    QVERIFY2(words("evaluation-fitted").startsWith("Fitted on 18 samples, a half of these; before and after are of the "
-                                                   "other 12. The model stays as it is"),
+    QVERIFY2(words("evaluation-fitted")
+                 .startsWith("Fitted on 18 samples, a half of these; before and after are of the "
+                             "other 12. The model stays as it is"),
              qPrintable(words("evaluation-fitted")));
     QVERIFY(!m_open->part<QWidget>("evaluation-fit")->isVisible());
     picture("evaluation-fitted");

@@ -71,7 +71,6 @@ void makeLong(const Part& part) {
                       .bestTo = 0.99});
   tell("curves in the store", bytes / 1e9, "GB");
   tell("written in", static_cast<double>(clock.elapsed()) / 1000, "s");
-  forgetCached(part.folder);
 }
 
 void measureLong(const Part& part, Theme& theme) {
@@ -86,7 +85,8 @@ void measureLong(const Part& part, Theme& theme) {
   clock.start();
   open.window.showPage("runs");
   picture(open, all);
-  tell("first picture of runs of 20000 and 1000000 points", static_cast<double>(clock.elapsed()) / 1000, "s", 2);
+  tell("first picture of runs of 20000 and 1000000 points; the file in the system's cache",
+       static_cast<double>(clock.elapsed()) / 1000, "s", 2);
   open.settle();
   tell("longest stall until then", stalls.take(), "ms", kStallMs);
   tell("points that the charts stand for", static_cast<double>(open.page().lossChart().shownPoints()) / 1e6, "million");

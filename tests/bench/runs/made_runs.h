@@ -22,7 +22,5 @@ struct StoredRuns {
 };
 // Into the project and the store of `folder`; `name` begins the names of all. Answers the bytes of their blocks.
 double storeRuns(const QString& folder, const QString& name, const StoredRuns& what);
-// What the system still knows of the database is let go: it is read from the disk again.
-void forgetCached(const QString& folder);
 
 }  // namespace loom::bench

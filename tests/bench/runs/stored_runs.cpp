@@ -1,10 +1,6 @@
 // Runs whose curves go straight into the blocks of the store: some shapes are encoded once, by the store's own code,
 // and stand under all runs in turn.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <QDir>
-#include <QFile>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -146,14 +142,6 @@ double storeRuns(const QString& folder, const QString& name, const StoredRuns& w
   transaction.commit();
   database.run("PRAGMA journal_mode = WAL");
   return bytes;
-}
-
-void forgetCached(const QString& folder) {
-  const int file = ::open(qPrintable(folder + "/data/runs.db"), O_RDONLY);
-  if (file < 0) return;
-  ::fsync(file);
-  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
-  ::close(file);
 }
 
 }  // namespace loom::bench
