@@ -12,8 +12,10 @@
 #include "app/problem_list.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/elided_label.h"
 #include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -39,6 +41,7 @@ ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent)
   m_list->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   connect(close, &Button::clicked, this, [this] { leave(holdsKeyboard()); });
   connect(&workspace.problems(), &ProblemList::changed, this, &ProblemsPanel::rebuild);
+  connect(&Theme::of(this), &Theme::changed, this, &ProblemsPanel::rebuild);
   const auto go = [this](QListWidgetItem* item) { lead(m_list->row(item)); };
   connect(m_list, &QListWidget::itemClicked, this, go);
   connect(m_list, &QListWidget::itemActivated, this, go);
@@ -72,13 +75,12 @@ void ProblemsPanel::rebuild() {
         new IconLabel(error ? "status-failed" : "status-warning", error ? Colour::error : Colour::warning, 14));
     auto* place = new QLabel(each.placeText);
     place->setProperty("kind", "label");
-    place->setFixedWidth(150);
+    keepWidth(place, 150);
     place->setTextFormat(Qt::PlainText);
     parts->addWidget(place);
-    auto* message = new QLabel(each.message);
-    message->setTextFormat(Qt::PlainText);
+    auto* message = new ElidedLabel("");
+    message->setText(each.message);
     message->setToolTip(each.message);
-    message->setMinimumWidth(60);
     parts->addWidget(message, 1);
     if (each.remedy) {
       auto* remedy = new Button(each.remedyText, ButtonKind::link);

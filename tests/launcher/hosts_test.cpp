@@ -1,5 +1,6 @@
 #include <QDir>
 #include <QFile>
+#include <QProcess>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -14,6 +15,7 @@
 #include "launcher/hosts/ssh_config.h"
 #include "launcher/job.h"
 #include "launcher/remote/data_size.h"
+#include "launcher/remote/engine_installer.h"
 #include "launcher/remote/host_check.h"
 #include "launcher/remote/launch_order.h"
 #include "launcher/remote/packed_data.h"
@@ -51,6 +53,24 @@ class HostsTest : public QObject {
   }
 
  private Q_SLOTS:
+  void anEngineThatMayNotBeRunIsTold() {
+    EngineBundle bundle;
+    bundle.sha256 = QString(64, 'a');
+    const auto answer = [&](int code) {
+      QProcess shell;
+      shell.start("/bin/sh", {"-c", QString::fromUtf8(agentCommand(m_folder.path(), bundle))});
+      if (!shell.waitForFinished() || shell.exitCode() != code) return QString("exit code %1").arg(shell.exitCode());
+      return QString::fromUtf8(shell.readAllStandardError());
+    };
+    QCOMPARE(answer(127), QString());  // none is there: it is brought
+    const QString folder = QStringLiteral("engine/%1/bin").arg(bundle.id());
+    QVERIFY(QDir(m_folder.path()).mkpath(folder));
+    const QString program = write(folder + "/loom", "#!/bin/sh\necho started\n");
+    QVERIFY2(answer(126).contains("mounted noexec. Name another folder"), qPrintable(answer(126)));
+    QVERIFY(QFile(program).setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+    QCOMPARE(answer(0), QString());
+  }
+
   void aHostComesBackAsItWas() {
     Host host = slurmHost();
     host.user = "mara", host.port = 2222, host.folder = "/scratch/mara", host.dataFolder = "/data/cifar",

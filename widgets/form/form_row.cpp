@@ -22,7 +22,7 @@ constexpr int kDotColumn = 11;
 class Dot : public QAbstractButton {
  public:
   explicit Dot(QWidget* parent) : QAbstractButton(parent) {
-    setFixedSize(kDotColumn, Theme::of(this).size(Size::field));
+    setFixedWidth(kDotColumn);
     setFocusPolicy(Qt::NoFocus);
     setAttribute(Qt::WA_Hover);
   }
@@ -100,7 +100,6 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
 
   auto* labelSpace = new QWidget(this);
   labelSpace->setFixedWidth(layout.labelWidth);
-  labelSpace->setMinimumHeight(Theme::of(this).size(Size::field));
   auto* labelLayout = new QHBoxLayout(labelSpace);
   labelLayout->setContentsMargins(0, 0, 4, 0);
   labelLayout->setSpacing(2);
@@ -147,6 +146,13 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   connect(m_help, &QPushButton::clicked, this, [this] { setHelpShown(!helpShown()); });
   connect(m_hintAction, &QPushButton::clicked, this, &FormRow::hintActionTriggered);
   m_editor->focusTarget()->installEventFilter(this);
+  const auto fit = [this, labelSpace] {
+    const int field = Theme::of(this).size(Size::field);
+    labelSpace->setMinimumHeight(field);
+    m_dot->setFixedHeight(field);
+  };
+  connect(&Theme::of(this), &Theme::changed, this, fit);
+  fit();
 }
 
 void FormRow::setChanged(bool changed) {

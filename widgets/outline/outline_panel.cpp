@@ -18,6 +18,7 @@
 #include "widgets/controls/text.h"
 #include "widgets/outline/outline_commands.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -230,7 +231,7 @@ OutlinePanel::OutlinePanel(ProjectDocument& document, QWidget* parent)
   searchRow->setContentsMargins(12, 10, 12, 6);
   searchRow->addWidget(m_search);
   auto* foot = new QWidget(this);
-  foot->setFixedHeight(kFoot);
+  keepHeight(foot, kFoot);
   auto* footRow = new QHBoxLayout(foot);
   footRow->setContentsMargins(16, 0, 12, 0);
   footRow->addWidget(m_count, 1);

@@ -29,6 +29,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -174,7 +175,7 @@ QWidget* DataPage::makeRows() {
   m_line->setObjectName("go-to-line");
   m_line->setPlaceholderText(tr("Line"));
   m_line->setAccessibleName(tr("Go to the line of the file"));
-  m_line->setFixedWidth(90);
+  keepWidth(m_line, 90);
   head->addWidget(m_line);
   m_form = new SegmentedControl({QStringLiteral("Rows"), QStringLiteral("Grid")});
   head->addWidget(m_form);
@@ -202,7 +203,9 @@ QWidget* DataPage::makeDoctor() {
   m_doctorTitle = makeLabel("heading", QStringLiteral("Doctor"));
   m_doctorTitle->setObjectName("doctor");
   m_doctorTitle->setWordWrap(true);
-  m_doctorTitle->setMinimumHeight(Theme::of(this).size(Size::field));
+  const auto keepRoom = [this] { m_doctorTitle->setMinimumHeight(Theme::of(this).size(Size::field)); };
+  keepRoom();
+  connect(&Theme::of(this), &Theme::changed, m_doctorTitle, keepRoom);
   head->addWidget(m_doctorTitle, 1);
   m_list = new FindingsList;
   column->addWidget(hairline());

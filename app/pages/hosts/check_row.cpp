@@ -11,6 +11,7 @@
 
 #include "app/run_display.h"
 #include "widgets/controls/button.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/status.h"
 #include "widgets/theme/theme.h"
 
@@ -48,18 +49,17 @@ CheckRow::CheckRow(QWidget* parent)
       m_remedy(words(Qt::TextSelectableByMouse)),
       m_command(new QFrame),
       m_copy(new Button("copy", tr("Copy"), ButtonKind::outlined)) {
-  const Theme& theme = Theme::of(this);
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(kText, 6, 16, 6);
   grid->setHorizontalSpacing(8);
   grid->setVerticalSpacing(8);
-  m_name->setFixedWidth(kName);
-  m_name->setFont(Theme::withWeight(theme.font(FontRole::body), 500));
+  keepWidth(m_name, kName);
+  keepFont(m_name, FontRole::body, Face::words, 500);
   m_finding->setWordWrap(true);
   m_finding->setMinimumWidth(120);
-  m_time->setFixedWidth(kTime);
+  keepWidth(m_time, kTime);
   m_time->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  m_time->setFont(theme.numberFont(FontRole::label));
+  keepFont(m_time, FontRole::label, Face::numbers);
   m_why->setWordWrap(true);
   m_why->setProperty("kind", "field");
   grid->addWidget(m_name, 0, 0, Qt::AlignTop);
@@ -70,7 +70,7 @@ CheckRow::CheckRow(QWidget* parent)
   auto* row = new QHBoxLayout(m_command);
   row->setContentsMargins(14, 5, 6, 5);
   row->setSpacing(10);
-  m_remedy->setFont(theme.numberFont(FontRole::label));
+  keepFont(m_remedy, FontRole::label, Face::numbers);
   m_remedy->setWordWrap(true);
   m_copy->setObjectName("copy-remedy");
   row->addWidget(m_remedy, 1);
@@ -91,7 +91,7 @@ void CheckRow::setLine(const CheckLine& line, Form form) {
   const bool opened = open();
   m_name->setText(line.name);
   setStyleProperty(m_name, "kind", form == Form::known ? "" : "hint");
-  m_name->setFont(Theme::withWeight(Theme::of(this).font(FontRole::body), opened ? 600 : 500));
+  keepFont(m_name, FontRole::body, Face::words, opened ? 600 : 500);
   m_finding->setText(form == Form::awaited ? QString() : line.finding);
   setStyleProperty(m_finding, "kind", form == Form::aged ? "hint" : opened ? "" : "field");
   m_time->setText(form == Form::known && line.milliseconds >= 0 ? formatDuration(line.milliseconds / 1000) : QString());

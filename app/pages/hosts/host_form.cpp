@@ -16,6 +16,7 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -144,7 +145,7 @@ void HostForm::addLines(const char* name, const QString& label, const QString& h
   text->setObjectName(QLatin1String(name));
   text->setFixedSize(kField, kLines);
   text->setTabChangesFocus(true);
-  text->setFont(Theme::of(this).numberFont());
+  keepFont(text, FontRole::body, Face::numbers);
   text->setAccessibleName(label);
   Field& field = add(label, hint, text, kind);
   field.show = [text, show](const Host& host) { text->setPlainText(show(host)); };

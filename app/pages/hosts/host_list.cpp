@@ -18,6 +18,7 @@
 #include "launcher/hosts/ssh_config.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -203,7 +204,7 @@ void HostList::fillFound() {
     inner->setContentsMargins(0, 1, 0, 1);
     inner->setSpacing(8);
     auto* title = makeLabel("", QFontMetrics(font()).elidedText(name, Qt::ElideMiddle, 84));
-    title->setFont(Theme::withWeight(Theme::of(this).font(FontRole::body), 500));
+    keepFont(title, FontRole::body, Face::words, 500);
     title->setFixedWidth(84);
     title->setToolTip(name);
     auto* place =

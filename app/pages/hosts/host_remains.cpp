@@ -13,6 +13,7 @@
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -170,10 +171,10 @@ void HostRemains::rebuild() {
     }
     m_boxes << box;
     auto* name = makeLabel("", each.name);
-    name->setFont(Theme::withWeight(Theme::of(this).font(FontRole::body), 500));
+    keepFont(name, FontRole::body, Face::words, 500);
     name->setToolTip(each.paths.mid(0, 20).join('\n'));
     auto* size = makeLabel("number", formatBytes(static_cast<double>(each.bytes)));
-    size->setFont(Theme::of(this).numberFont(FontRole::label));
+    keepFont(size, FontRole::label, Face::numbers);
     m_rows->addWidget(name, row, 1, Qt::AlignTop);
     m_rows->addWidget(makeLabel("field", each.words, nullptr, Wrap::yes), row, 2, Qt::AlignTop);
     m_rows->addWidget(size, row, 3, Qt::AlignTop | Qt::AlignRight);

@@ -24,6 +24,7 @@
 #include "widgets/controls/icon_label.h"
 #include "widgets/controls/status_label.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -86,7 +87,7 @@ HostView::HostView(AppContext& context, QWidget* parent) : QWidget(parent), m_co
   m_scriptText = makeLabel("number", {}, nullptr, Wrap::yes);
   m_scriptText->setObjectName("job-script");
   m_scriptText->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  m_scriptText->setFont(Theme::of(this).numberFont(FontRole::label));
+  keepFont(m_scriptText, FontRole::label, Face::numbers);
   inner->addWidget(m_scriptText);
   script->addWidget(frame);
   connect(copy, &Button::clicked, this, [this, copy] { copyFrom(*copy, m_scriptText->text()); });

@@ -19,6 +19,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/status_label.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -82,7 +83,7 @@ RunCard::RunCard(AppContext& context, const QString& run, int place, QWidget* pa
   }
   auto* foot = new QHBoxLayout;
   foot->setSpacing(8);
-  m_left->setFont(Theme::of(this).numberFont(FontRole::label));
+  keepFont(m_left, FontRole::label, Face::numbers);
   foot->addWidget(place ? m_host : m_left, 1);
   if (place) {
     setFocusPolicy(Qt::TabFocus);

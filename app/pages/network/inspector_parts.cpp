@@ -15,7 +15,9 @@
 #include "widgets/controls/flow_layout.h"
 #include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
+#include "widgets/controls/wrapping_button.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -168,14 +170,15 @@ void LinkRows::setRows(const std::vector<Row>& rows) {
     line->setSpacing(8);
     auto* label = new QLabel(row.label, this);
     setStyleProperty(label, "kind", QStringLiteral("label"));
-    label->setFixedSize(72, 20);
+    keepWidth(label, 72);
+    keepHeight(label, 20);
     line->addWidget(label, 0, Qt::AlignTop);
     auto* names = new QWidget(this);
     auto* flow = new FlowLayout(names, 4);
     if (row.nodes.empty()) {
       auto* none = new QLabel(QStringLiteral("–"), names);
       setStyleProperty(none, "kind", QStringLiteral("hint"));
-      none->setFixedHeight(20);
+      keepHeight(none, 20);
       flow->addWidget(none);
     }
     for (const std::string& node : row.nodes) {
@@ -183,7 +186,7 @@ void LinkRows::setRows(const std::vector<Row>& rows) {
       auto* link = new Button(id, ButtonKind::link, names);
       link->setAccessibleName(tr("Go to %1").arg(id));
       connect(link, &Button::clicked, this, [this, id] { Q_EMIT chosen(id); });
-      link->setFixedHeight(20);
+      keepHeight(link, 20);
       flow->addWidget(link);
     }
     line->addWidget(names, 1);
@@ -218,8 +221,7 @@ void ProblemLines::setProblems(const std::vector<Problem>& problems) {
     line->addWidget(words, 1);
     m_column->addLayout(line);
     if (problem.remedy.kind == Remedy::Kind::none) continue;
-    auto* mend = new Button(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
-    mend->setShrinks(true);  // names of layers and nodes may be long
+    auto* mend = new WrappingButton(QString::fromStdString(problem.remedy.label), ButtonKind::tinted, this);
     connect(mend, &Button::clicked, this, [this, problem] { Q_EMIT remedyChosen(problem); });
     m_column->addWidget(mend, 0, Qt::AlignLeft);
     mend->show();

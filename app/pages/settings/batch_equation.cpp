@@ -29,7 +29,8 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   grid->setVerticalSpacing(6);
   const auto field = [this](const QString& name) {
     auto* number = new NumberField(NumberField::Kind::integer);
-    number->setFixedSize(kFieldWidth, kFieldHeight);
+    keepWidth(number, kFieldWidth);
+    keepHeight(number, kFieldHeight);
     number->setAccessibleName(name);
     number->setLimits(1, 1e7);
     number->setGrouped(true);
@@ -59,9 +60,9 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   };
   m_perRankField = field(QStringLiteral("Samples per rank and pass"));
   m_ranksField = field(QStringLiteral("Ranks"));
-  m_ranksField->setFixedWidth(104);
+  keepWidth(m_ranksField, 104);
   m_accumulationField = field(QStringLiteral("Accumulation"));
-  m_accumulationField->setFixedWidth(104);
+  keepWidth(m_accumulationField, 104);
   m_globalField = field(QStringLiteral("Global batch"));
   m_globalField->setSteppers(false);
   m_globalField->setAlignment(Qt::AlignCenter);

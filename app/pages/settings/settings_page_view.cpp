@@ -62,7 +62,7 @@ QWidget* SettingsPage::makeBar() {
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(12);
   auto* title = makeLabel("title", QStringLiteral("Settings"));
-  title->setFixedWidth(148);
+  keepWidth(title, 148);
   m_search = new SearchField(QStringLiteral("Search settings"), QStringLiteral("/"));
   m_search->setMinimumWidth(140);
   m_search->setMaximumWidth(240);
@@ -182,14 +182,19 @@ void SettingsPage::makeLayout() {
 
   m_list = new QListWidget;
   m_list->setFrameShape(QFrame::NoFrame);
-  m_list->setFixedWidth(168);
+  keepWidth(m_list, 168);
   m_list->setAccessibleName(QStringLiteral("Sections"));
   m_list->setItemDelegate(new SectionDelegate(m_list));
   auto* forms = makeForms();
   for (const Section& section : m_sections) {
-    auto* item = new QListWidgetItem(section.title, m_list);
-    item->setSizeHint(QSize(0, Theme::of(this).size(Size::tableRow)));
+    new QListWidgetItem(section.title, m_list);
   }
+  const auto keepRows = [this] {
+    for (int row = 0; row < m_list->count(); ++row)
+      m_list->item(row)->setSizeHint(QSize(0, Theme::of(this).size(Size::tableRow)));
+  };
+  keepRows();
+  connect(&Theme::of(this), &Theme::changed, m_list, keepRows);
   auto* listPanel = panel();
   auto* listLayout = new QVBoxLayout(listPanel);
   listLayout->setContentsMargins(8, 12, 8, 8);

@@ -9,6 +9,7 @@
 #include "engine/schedules/schedule.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/document/project_document.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -42,7 +43,7 @@ QWidget* chooserRow(const QString& text, ChoiceField* field) {
   row->setSpacing(0);
   auto* label = new QLabel(text);
   label->setProperty("kind", "field");
-  label->setFixedWidth(130);
+  keepWidth(label, 130);
   label->setBuddy(field);
   row->addSpacing(11);  // where the rows of a form have their dot
   row->addWidget(label);

@@ -1,11 +1,13 @@
 #include "app/pages/start/start_page.h"
 
+#include <QApplication>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -18,8 +20,10 @@
 #include "app/samples.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -40,20 +44,20 @@ void clear(QVBoxLayout* rows) {
 StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, parent) {
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
-  auto* scroll = new QScrollArea;
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
+  m_scroll = new QScrollArea;
+  m_scroll->setWidgetResizable(true);
+  m_scroll->setFrameShape(QFrame::NoFrame);
   m_content = new QWidget;
   m_content->setProperty("kind", "scrolled");
-  scroll->setWidget(m_content);
-  outer->addWidget(scroll);
+  m_scroll->setWidget(m_content);
+  outer->addWidget(m_scroll);
   auto* column = new QVBoxLayout(m_content);
   column->setContentsMargins(56, 44, 56, 24);
   column->setSpacing(28);
 
   auto* head = new QHBoxLayout;
   auto* name = new QLabel("Gradloom");
-  name->setFont(context.theme->font(FontRole::display));
+  keepFont(name, FontRole::display);
   head->addWidget(name);
   head->addStretch();
   auto* fresh = new Button("plus", tr("New network"), ButtonKind::tinted);
@@ -121,9 +125,13 @@ StartPage::StartPage(AppContext& context, QWidget* parent) : Page(context, paren
 
 void StartPage::activated() {
   rebuild();
+  m_scroll->verticalScrollBar()->setValue(0);
 }
 
 void StartPage::rebuild() {
+  const FocusKeeper keeper(*m_content, this);
+  // A row that goes with the keyboard hands it from row to row, and each would be scrolled to.
+  if (m_content->isAncestorOf(QApplication::focusWidget())) setFocus(Qt::OtherFocusReason);
   for (QVBoxLayout* rows : {m_recentRows, m_draftRows, m_sampleRows}) clear(rows);
   m_rows.clear();
   addRecents();

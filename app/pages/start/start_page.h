@@ -6,6 +6,7 @@
 #include "app/page.h"
 #include "app/project_facts.h"
 
+class QScrollArea;
 class QVBoxLayout;
 
 namespace loom {
@@ -45,6 +46,7 @@ class StartPage : public Page {
 
   QWidget *m_own, *m_recents, *m_drafts, *m_samples;
   QVBoxLayout *m_recentRows, *m_draftRows, *m_sampleRows;
+  QScrollArea* m_scroll;
   QWidget* m_content;
   ProjectFactsKeeper m_facts;
   QHash<QString, QPointer<ProjectRow>> m_rows;  // by path

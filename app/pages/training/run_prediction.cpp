@@ -101,7 +101,16 @@ RunPrediction::RunPrediction(AppContext& context, RunLine& engine, QWidget* pare
   m_table->setObjectName("predict-table");
   m_table->setAccessibleName(tr("Predicted samples"));
   m_table->verticalHeader()->hide();
-  m_table->verticalHeader()->setDefaultSectionSize(32);
+  const auto restyle = [this] {
+    const Theme& theme = Theme::of(this);
+    m_table->verticalHeader()->setDefaultSectionSize(theme.size(Size::tableRow));
+    for (int row = 0; row < m_table->rowCount(); ++row)
+      for (int column = 0; column < m_table->columnCount(); ++column)
+        if (QTableWidgetItem* const item = m_table->item(row, column); item && item->textAlignment() & Qt::AlignRight)
+          item->setFont(theme.numberFont(FontRole::label));
+  };
+  restyle();
+  connect(context.theme, &Theme::changed, m_table, restyle);
   m_table->setItemDelegate(new RoomyDelegate(m_table));
   m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   m_table->horizontalHeader()->setStretchLastSection(true);

@@ -73,9 +73,11 @@ RunSettings::RunSettings(AppContext& context, QWidget* parent) : QTableWidget(pa
   setEditTriggers(QAbstractItemView::NoEditTriggers);
   setSelectionBehavior(QAbstractItemView::SelectRows);
   setAccessibleName(tr("Settings of the run"));
+  connect(context.theme, &Theme::changed, this, [this] { setRun(m_run); });
 }
 
 void RunSettings::setRun(const QString& id) {
+  m_run = id;
   setRowCount(0);
   const RunRecord* const run = m_context.store->find(id);
   if (!run) return;

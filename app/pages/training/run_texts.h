@@ -30,6 +30,7 @@ class RunSettings : public QTableWidget {
 
  private:
   AppContext& m_context;
+  QString m_run;
 };
 
 }  // namespace loom

@@ -4,6 +4,7 @@
 #include <QListWidget>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QStandardPaths>
@@ -281,6 +282,36 @@ class ShellTest : public QObject, private ShellFixture {
               QString("%1: %2 of %3").arg(row->text()).arg(row->height()).arg(row->heightForWidth(row->width()))));
     }
     QVERIFY(sentences > 0);
+  }
+
+  // Its rows are made anew whenever something changes, with the keyboard in one of them.
+  void theStartStaysWhereItWas() {
+    for (int i = 0; i < 9; ++i) open(write(QString("work%1").arg(i), 1));
+    window().resize(1024, 700);
+    window().showPage("start");
+    QTRY_VERIFY(window().settled());
+    auto& bar = *window().page("start")->findChild<QScrollArea*>()->verticalScrollBar();
+    QTRY_VERIFY(bar.maximum() > 0);
+    QCOMPARE(bar.value(), 0);
+    const auto rows = [this] {
+      QList<ProjectRow*> all;
+      for (ProjectRow* each : window().findChildren<ProjectRow*>("recent"))
+        if (each->isVisible()) all << each;
+      return all;
+    };
+    QCOMPARE(rows().size(), 9);
+    rows()[1]->setFocus(Qt::TabFocusReason);
+    workspace().preferences().removeRecentProject(m_open->path("work0/work0.loom"));
+    QTRY_COMPARE(rows().size(), 8);
+    QCoreApplication::processEvents();
+    QCOMPARE(bar.value(), 0);
+    QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(rows()[1]));
+    // Whoever comes back sees its head.
+    bar.setValue(bar.maximum());
+    window().showPage("network");
+    window().showPage("start");
+    QTRY_VERIFY(window().settled());
+    QCOMPARE(bar.value(), 0);
   }
 
   void f1HelpsAndTheSheetKnowsTheCanvas() {

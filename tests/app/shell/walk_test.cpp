@@ -1,5 +1,7 @@
 // Small things that a walk through the window met: the keyboard where a remedy was pressed, what is told before a run,
 // the wheel over a chart, long names.
+#include "tests/app/shell/walk_test.h"
+
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -184,6 +186,27 @@ class WalkTest : public QObject {
     QVERIFY2(focused() == front || front->isAncestorOf(focused()), focused()->metaObject()->className());
   }
 
+  // It opens below the canvas, over what stood there.
+  void theListOfProblemsLeavesItsNodeInSight() {
+    open();
+    showPage("network");
+    auto& view = *window().findChild<NetworkView*>();
+    m_open->document().setField("main", "out", "outputs", 0);
+    QTRY_VERIFY(window().problems().errors() > 0);
+    view.setZoom(1);
+    const CardItem& card = *view.networkScene().card("out");
+    view.centerOn(card.pos() - QPointF(0, view.viewport()->height() / 2.0 - 60));
+    const auto isWhole = [&] {
+      return view.viewport()->rect().contains(view.mapFromScene(card.sceneCard()).boundingRect());
+    };
+    QVERIFY(isWhole());
+    QVERIFY(!window().problems().isVisible());
+    window().problems().step(1);
+    QTRY_VERIFY(window().problems().isVisible());
+    QTRY_VERIFY(window().settled());
+    QVERIFY(isWhole());
+  }
+
   // Before Train is pressed, and no longer once it is there or trained on a host that has it.
   void aMissingFileIsToldBeforeTheRun() {
     QFile::remove(m_open->path("p/train.csv"));
@@ -330,5 +353,10 @@ class WalkTest : public QObject {
 
 }  // namespace loom
 
-QTEST_MAIN(loom::WalkTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  loom::WalkTest walk;
+  const int failed = QTest::qExec(&walk, argc, argv);
+  return failed + loom::testTextSize(argc, argv);
+}
 #include "walk_test.moc"

@@ -177,6 +177,16 @@ TEST_F(AgentTest, TheEndBeforeGoesBeforeTheNextStartIsWritten) {
   EXPECT_EQ(awaitEnd("a")["code"], 6);
 }
 
+TEST_F(AgentTest, AStartWhileTheOneBeforeStillRunsIsToBeAskedAgain) {
+  start("busy", "while [ ! -e go ]; do sleep 0.02; done");
+  const Json refused = start("busy", "true", 2);
+  EXPECT_EQ(refused.value("again", false), true) << refused.dump();
+  std::ofstream(run("busy") / "go") << "";
+  awaitEnd("busy");
+  EXPECT_FALSE(start("busy", "true", 2).contains("error"));
+  awaitEnd("busy");
+}
+
 TEST_F(AgentTest, AStartThatCannotBeWrittenForgetsNoEnd) {
   start("a", "exit 5");
   EXPECT_EQ(awaitEnd("a")["code"], 5);

@@ -92,6 +92,20 @@ TEST_F(MovedRun, TellsOfDataThatWereChangedInTheirPlace) {
               AllOf(HasSubstr("does not hold what the run was trained on: 50 rows"), HasSubstr("60 with the hash")));
 }
 
+TEST_F(MovedRun, TellsOfADescriptionThatIsDamaged) {
+  writeProject();
+  const std::filesystem::path file = m_workshop.path() / "here/runs/r/run.json";
+  const Json whole = Json::parse(readFile(file));
+  for (const char* field : {"rows", "content"}) {
+    Json damaged = whole;
+    damaged["datasets"]["training"][field] = Json::array({1});
+    m_workshop.write("here/runs/r/run.json", formatJson(damaged));
+    EXPECT_EQ(loom("train --resume here/runs/r --set epochs=6"), exitCode(ErrorCode::badData)) << field;
+    EXPECT_THAT(m_said,
+                AllOf(HasSubstr("run.json is damaged"), HasSubstr("start a new run"), Not(HasSubstr("internal"))));
+  }
+}
+
 TEST_F(MovedRun, RefusesNamesThatTheProjectLacks) {
   EXPECT_EQ(loom("train --resume here/runs/r --data trainig=here/train.csv"), exitCode(ErrorCode::badArgument));
   EXPECT_THAT(m_said, HasSubstr("no dataset 'trainig'; it has training, validation"));

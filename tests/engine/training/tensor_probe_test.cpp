@@ -206,6 +206,15 @@ TEST(TensorSummary, CountsWhatIsNotFinite) {
   EXPECT_TRUE(std::isnan(back.first[1]));
 }
 
+// A dead layer shows as zeros do beside other values; another constant as neither end of the scale.
+TEST(TensorSummary, EqualValuesAreZeroOrTheMiddle) {
+  const auto pixels = [](float value) { return summarise(Shape{1, 2, 2}, std::vector<float>(4, value), false).pixels; };
+  EXPECT_THAT(pixels(0), testing::Each(0));
+  EXPECT_THAT(pixels(-3), testing::Each(127));
+  const TensorSummary some = summarise(Shape{1, 2, 2}, std::vector<float>{0, 0, 2, 4}, false);
+  EXPECT_THAT(some.pixels, testing::ElementsAre(0, 0, 127, 254));
+}
+
 TEST(TensorSummary, IsBoundedWhateverTheTensor) {
   const Shape shape{100, 200, 150};
   std::vector<float> values(static_cast<std::size_t>(shape.elements()));

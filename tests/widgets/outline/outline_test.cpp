@@ -59,6 +59,27 @@ void OutlineTest::networksGroupsUnitsNodes() {
   QCOMPARE(model.rowCount(), 2);
 }
 
+void OutlineTest::nodesStandAsTheyAreComputed() {
+  const auto names = [this] {
+    QStringList all;
+    const QModelIndex main = m_panel->model().index(0, 0);
+    for (int i = 0; i < m_panel->model().rowCount(main); ++i)
+      all << m_panel->model().index(i, 0, main).data().toString();
+    return all;
+  };
+  const QStringList before = names();
+  m_document->edit("another order in the file", [](Project& project) {
+    std::reverse(project.network("main")->nodes.begin(), project.network("main")->nodes.end());
+  });
+  const QStringList after = names();
+  QCOMPARE(after.size(), before.size());
+  // Each wire of the trunk leads downwards, whatever order the file has.
+  for (const Edge& edge : m_document->project().networks.at(0).edges)
+    QVERIFY2(
+        after.indexOf(QString::fromStdString(edge.from.node)) < after.indexOf(QString::fromStdString(edge.to.node)),
+        qPrintable(after.join(' ')));
+}
+
 void OutlineTest::rowsThatStayStayThemselves() {
   const QPersistentModelIndex fc = row("fc"), stage = row("stage2"),
                               inner = m_panel->model().index(1, 0, row("stage2"));

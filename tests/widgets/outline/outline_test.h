@@ -26,6 +26,7 @@ class OutlineTest : public QObject {
   void cleanup();
 
   void networksGroupsUnitsNodes();
+  void nodesStandAsTheyAreComputed();
   void rowsThatStayStayThemselves();
   void faultsAsDots();
   void renamingThroughTheModel();
