@@ -37,6 +37,7 @@ const std::vector<SettingSection>& settingSections() {
         {"Data and shuffle", {"shuffle", "weigh_classes", "oversample", "drop_last"}},
         {"Validation", {"validate_every", "monitor"}},
         {"Checkpoints", {"checkpoint_every"}},
+        {"Recording", {"record_layers"}},
         {"Precision and memory", {"precision", "tf32", "memory_budget", "shard_optimizer"}},
         {"Communication", {"reduction", "wire", "fusion", "gradients", "virtual_ranks"}},
         {"Reproducibility", {"seed", "deterministic", "threads"}},

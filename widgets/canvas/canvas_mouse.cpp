@@ -195,6 +195,8 @@ bool NetworkView::viewportEvent(QEvent* event) {
     for (const Port& port : pin->output ? ports.outputs : ports.inputs)
       if (port.key == pin->end.port)
         tip = QString::fromStdString(port.label + (port.help.empty() ? "" : ": " + port.help));
+  if (!owner && m_gesture == Gesture::none && isRecorded(m_scene.costKind()))
+    if (const RecordedFigures::Node* const recorded = m_scene.recorded(m_scene.cardAt(at))) tip = recorded->words;
   const int reach = static_cast<int>(std::ceil(kPinReach));
   QToolTip::showText(help->globalPos(), tip, viewport(),
                      QRect(help->pos() - QPoint(reach, reach), 2 * QSize(reach, reach)));

@@ -94,6 +94,14 @@ QString costName(CostKind kind) {
       return QObject::tr("predicted time");
     case CostKind::measuredTime:
       return QObject::tr("measured time");
+    case CostKind::gradientNorm:
+      return QObject::tr("gradient norm");
+    case CostKind::updateRatio:
+      return QObject::tr("update ratio");
+    case CostKind::deadUnits:
+      return QObject::tr("dead units");
+    case CostKind::activationRange:
+      return QObject::tr("activation range");
   }
   return {};
 }
@@ -114,6 +122,11 @@ double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind) {
       return cost.seconds;
     case CostKind::measuredTime:
       return cost.measured;
+    case CostKind::gradientNorm:
+    case CostKind::updateRatio:
+    case CostKind::deadUnits:
+    case CostKind::activationRange:
+      break;
   }
   return 0;
 }

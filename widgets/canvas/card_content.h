@@ -14,13 +14,27 @@
 
 namespace loom {
 
-// The first three follow from the analysis, of one sample; the others are of a step in training (engine/planner).
-enum class CostKind { multiplyAdds, parameters, outputValues, activations, memory, time, measuredTime };
+// The first three follow from the analysis, of one sample; those up to measuredTime are of a step in training
+// (engine/planner); the last four a run recorded (recorded_figures.h).
+enum class CostKind {
+  multiplyAdds,
+  parameters,
+  outputValues,
+  activations,
+  memory,
+  time,
+  measuredTime,
+  gradientNorm,
+  updateRatio,
+  deadUnits,
+  activationRange
+};
+// Those that add up over a network.
 inline constexpr CostKind kCostKinds[] = {CostKind::multiplyAdds, CostKind::parameters, CostKind::outputValues,
                                           CostKind::activations,  CostKind::memory,     CostKind::time,
                                           CostKind::measuredTime};
-QString costName(CostKind kind);  // "multiply-adds"
-double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind);
+QString costName(CostKind kind);                                             // "multiply-adds"
+double costOf(const NodeFacts& facts, const NodeCost& cost, CostKind kind);  // 0 of what a run recorded
 
 struct CardContent {
   QString title;       // the id

@@ -3,11 +3,13 @@
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QPainter>
+#include <QSlider>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 
 #include "widgets/canvas/network_view.h"
+#include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/theme.h"
@@ -27,7 +29,7 @@ LegendStep::LegendStep(int step, QWidget* parent) : QAbstractButton(parent), m_s
 
 void LegendStep::setScale(const CostScale& scale, int cards) {
   const bool last = m_step == CostScale::kSteps - 1;
-  setText(scale.rangeText(m_step) + (last ? QStringLiteral(" ") + scale.unit() : QString()));
+  setText(scale.rangeText(m_step) + (last && !scale.unit().isEmpty() ? QStringLiteral(" ") + scale.unit() : QString()));
   setAccessibleName(QObject::tr("%1: %2").arg(scale.rangeSentence(m_step), counted(cards, QObject::tr("cards"))));
   setToolTip(cards > 0 ? QObject::tr("%1; a click selects them").arg(accessibleName()) : accessibleName());
   updateGeometry();
@@ -76,6 +78,26 @@ CostLegend::CostLegend(NetworkView& view) : QWidget(view.viewport()), m_view(vie
     connect(m_steps.back(), &QAbstractButton::clicked, this, [this, step] { choose(step); });
   }
   column->addLayout(row);
+  auto* cursor = new QHBoxLayout;
+  cursor->setSpacing(8);
+  m_slider = new QSlider(Qt::Horizontal, this);
+  m_slider->setObjectName("recorded-step");
+  m_slider->setAccessibleName(tr("Step of the run that the colours are of"));
+  m_slider->setPageStep(10);
+  m_at = new QLabel(this);
+  setStyleProperty(m_at, "kind", QStringLiteral("hint"));
+  cursor->addWidget(m_slider, 1);
+  cursor->addWidget(m_at);
+  column->addLayout(cursor);
+  m_remedy = new Button(tr("Record layers..."), ButtonKind::link, this);
+  m_remedy->setObjectName("record-layers");
+  column->addWidget(m_remedy, 0, Qt::AlignLeft);
+  connect(m_slider, &QSlider::valueChanged, this, [this](int index) {
+    const std::vector<std::int64_t>& steps = m_view.networkScene().recorded().steps;
+    if (index >= 0 && index < static_cast<int>(steps.size()))
+      Q_EMIT m_view.networkScene().recordedStepWanted(steps[static_cast<std::size_t>(index)]);
+  });
+  connect(m_remedy, &Button::clicked, this, [this] { Q_EMIT m_view.networkScene().recordingWanted(); });
   NetworkScene& scene = view.networkScene();
   for (const auto signal : {&NetworkScene::costKindChanged, &NetworkScene::costsChanged, &NetworkScene::refreshed})
     connect(&scene, signal, this, &CostLegend::place);
@@ -92,9 +114,18 @@ void CostLegend::refresh() {
       ++cards[static_cast<std::size_t>(step)];
   });
   const QString run = QString::fromStdString(scene.costs().measuredBy);
-  m_title->setText(scale.isEmpty() ? tr("No run has measured this network: train it once")
-                   : run.isEmpty() ? tr("Measured time of a step")
-                                   : tr("Measured time of a step, %1").arg(run));
+  if (isRecorded(scene.costKind()))
+    m_title->setText(scene.recorded().nodes.empty() ? tr("No run has recorded its layers: set Record layers, and train")
+                     : scale.isEmpty()
+                         ? tr("No layer of this drawing has any %1").arg(costName(scene.costKind()))
+                         : tr("%1 at step %L2, %3")
+                               .arg(costName(scene.costKind()).left(1).toUpper() + costName(scene.costKind()).mid(1))
+                               .arg(scene.recorded().step)
+                               .arg(scene.recorded().run));
+  else
+    m_title->setText(scale.isEmpty() ? tr("No run has measured this network: train it once")
+                     : run.isEmpty() ? tr("Measured time of a step")
+                                     : tr("Measured time of a step, %1").arg(run));
   setAccessibleName(m_title->text());
   for (int step = 0; step < CostScale::kSteps; ++step) {
     LegendStep& each = *m_steps[static_cast<std::size_t>(step)];
@@ -103,11 +134,31 @@ void CostLegend::refresh() {
   }
 }
 
+void CostLegend::refreshRecorded() {
+  const NetworkScene& scene = m_view.networkScene();
+  const RecordedFigures& recorded = scene.recorded();
+  const bool shown = isRecorded(scene.costKind());
+  m_remedy->setVisible(shown && recorded.nodes.empty());
+  const bool several = shown && recorded.steps.size() > 1;
+  m_slider->setVisible(several);
+  m_at->setVisible(several);
+  if (!several) return;
+  const QSignalBlocker quiet(m_slider);
+  m_slider->setRange(0, static_cast<int>(recorded.steps.size()) - 1);
+  const auto at = std::lower_bound(recorded.steps.begin(), recorded.steps.end(), recorded.step);
+  m_slider->setValue(static_cast<int>(at - recorded.steps.begin()));
+  m_at->setText(tr("step %L1 of %L2").arg(recorded.step).arg(recorded.steps.back()));
+  // As wide for each of them.
+  m_at->setMinimumWidth(m_at->fontMetrics().horizontalAdvance(
+      tr("step %L1 of %L2").arg(recorded.steps.back()).arg(recorded.steps.back())));
+}
+
 void CostLegend::place() {
   const NetworkScene& scene = m_view.networkScene();
   const bool wanted = CostScale::colours(scene.costKind()) && !m_view.embedded() && !scene.network().nodes.empty();
   if (!wanted) return hide();
   refresh();
+  refreshRecorded();
   layout()->activate();
   resize(sizeHint());
   const QRect room = m_view.viewport()->rect();

@@ -5,10 +5,13 @@
 #include <QLabel>
 #include <vector>
 
+class QSlider;
+
 #include "widgets/canvas/cost_scale.h"
 
 namespace loom {
 
+class Button;
 class NetworkView;
 
 class LegendStep : public QAbstractButton {
@@ -36,6 +39,8 @@ class CostLegend : public QWidget {
   bool coversCards() const;
   const std::vector<LegendStep*>& steps() const { return m_steps; }
   QString title() const { return m_title->text(); }
+  QSlider& stepSlider() const { return *m_slider; }  // among the steps that a run recorded
+  Button& remedy() const { return *m_remedy; }       // where none was
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -43,8 +48,11 @@ class CostLegend : public QWidget {
 
  private:
   void choose(int step);
+  void refreshRecorded();
   NetworkView& m_view;
-  QLabel* m_title;
+  QLabel *m_title, *m_at;
+  QSlider* m_slider;
+  Button* m_remedy;
   std::vector<LegendStep*> m_steps;
 };
 

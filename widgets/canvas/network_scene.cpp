@@ -111,9 +111,20 @@ void NetworkScene::setCosts(NetworkCosts costs) {
   Q_EMIT costsChanged();
 }
 
+void NetworkScene::setRecorded(RecordedFigures figures) {
+  m_recorded = std::move(figures);
+  if (isRecorded(m_costKind)) {
+    if (m_seen)
+      refreshFigures();
+    else
+      m_stale = true;
+  }
+  Q_EMIT costsChanged();
+}
+
 void NetworkScene::setCostsFaint(bool faint) {
   m_costsFaint = faint;
-  m_cards->setCostsFaint(faint && m_costKind >= CostKind::activations);
+  m_cards->setCostsFaint(faint && m_costKind >= CostKind::activations && !isRecorded(m_costKind));
 }
 
 void NetworkScene::setSeen(bool seen) {

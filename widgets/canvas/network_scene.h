@@ -13,6 +13,7 @@
 
 #include "widgets/canvas/cards_item.h"
 #include "widgets/canvas/cost_scale.h"
+#include "widgets/canvas/recorded_figures.h"
 #include "widgets/canvas/scene_groups.h"
 #include "widgets/canvas/shown_drawing.h"
 #include "widgets/canvas/wires_item.h"
@@ -54,6 +55,13 @@ class NetworkScene : public QGraphicsScene {
   // What this drawing costs in training: found by whoever plans it, shown by the kinds that are not of one sample.
   void setCosts(NetworkCosts costs);
   const NetworkCosts& costs() const { return m_costs; }
+  // What a run recorded of this drawing, for the kinds that show it.
+  void setRecorded(RecordedFigures figures);
+  const RecordedFigures& recorded() const { return m_recorded; }
+  const RecordedFigures::Node* recorded(const std::string& card) const {  // null: nothing
+    const auto found = m_recorded.nodes.find(card);
+    return found == m_recorded.nodes.end() ? nullptr : &found->second;
+  }
   // They are being found anew: what stands on the cards is from before, and grey where it is of a step.
   void setCostsFaint(bool faint);
   bool costsFaint() const { return m_cards->costsFaint(); }
@@ -131,6 +139,8 @@ class NetworkScene : public QGraphicsScene {
   void dimmingChanged();  // by a key on the canvas
   void costsChanged();
   void costKindChanged();
+  void recordedStepWanted(qint64 step);  // another of recorded().steps shall be shown
+  void recordingWanted();                // a person wants to know how layers are recorded
 
  private:
   static constexpr std::size_t kNoCard = static_cast<std::size_t>(-1);
@@ -203,6 +213,7 @@ class NetworkScene : public QGraphicsScene {
   std::string m_name = "main";
   CostKind m_costKind = CostKind::multiplyAdds;
   NetworkCosts m_costs;
+  RecordedFigures m_recorded;
   CostScale m_scale;
   bool m_costsFaint = false;
   WiresItem* m_wires;

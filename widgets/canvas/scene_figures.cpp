@@ -80,7 +80,10 @@ void NetworkScene::refreshFigures() {
   m_ofUse = use != nullptr && use->unit == m_name;
   const Analysis& analysis = this->analysis();
   const CardFigures figures(m_document.project(), network(), analysis, m_costs, m_costKind);
-  m_scale = CostScale::colours(m_costKind) ? CostScale(m_costs.largestMeasured) : CostScale();
+  m_scale = isRecorded(m_costKind)           ? CostScale(m_costKind, m_recorded.largest[recordedIndex(m_costKind)])
+            : CostScale::colours(m_costKind) ? CostScale(m_costs.largestMeasured)
+                                             : CostScale();
+  if (isRecorded(m_costKind) && m_recorded.nodes.empty()) m_scale = {};
   for (const auto& [id, facts] : analysis.nodes)
     if (CardItem* item = card(id)) {
       const double cost = figures.costOf(id, facts);
@@ -141,6 +144,12 @@ void NetworkScene::refreshFigures() {
 
 void NetworkScene::showCost(CardItem& item, double share, double bar, double cost) {
   if (!CostScale::colours(m_costKind)) return item.setCost(share, bar);
+  if (isRecorded(m_costKind)) {
+    const RecordedFigures::Node* const node = recorded(item.id());
+    const std::size_t kind = recordedIndex(m_costKind);
+    return item.setCost(0, 0, node ? m_scale.stepOf(node->values[kind]) : CostScale::kNone,
+                        node ? node->cards[kind] : QString());
+  }
   item.setCost(share, bar, m_scale.stepOf(cost), cost > 0 ? formatDuration(cost) : QString());
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "widgets/canvas/network_scene.h"
+#include "widgets/canvas/recorded_figures.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/commands.h"
 #include "widgets/controls/text.h"
@@ -62,6 +63,11 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   for (const CostKind kind : kCostKinds) {
     const QString name = costName(kind).left(1).toUpper() + costName(kind).mid(1);
     QAction* action = costs->addAction(CostScale::colours(kind) ? tr("%1, in colours").arg(name) : name);
+    connect(action, &QAction::triggered, this, [this, kind] { setCost(kind); });
+  }
+  costs->addSection(tr("Recorded while it trained, in colours"));
+  for (const CostKind kind : kRecordedKinds) {
+    QAction* action = costs->addAction(costName(kind).left(1).toUpper() + costName(kind).mid(1));
     connect(action, &QAction::triggered, this, [this, kind] { setCost(kind); });
   }
   auto* row = new QHBoxLayout(this);
@@ -180,14 +186,23 @@ void NetworkBar::addCommands(Commands& commands) {
   });
   add("network.measured-time", tr("Measured time on the cards"), "cost",
       [this](const QJsonObject&) { setCost(CostKind::measuredTime); });
+  add("network.colour-gradient-norm", tr("Colour by gradient norm"), "cost",
+      [this](const QJsonObject&) { setCost(CostKind::gradientNorm); });
+  add("network.colour-update-ratio", tr("Colour by update ratio"), "cost",
+      [this](const QJsonObject&) { setCost(CostKind::updateRatio); });
+  add("network.colour-dead-units", tr("Colour by dead units"), "cost",
+      [this](const QJsonObject&) { setCost(CostKind::deadUnits); });
+  add("network.colour-activation-range", tr("Colour by activation range"), "cost",
+      [this](const QJsonObject&) { setCost(CostKind::activationRange); });
 }
 
 void NetworkBar::setCost(CostKind kind) {
   if (kind != m_scene.costKind()) m_scene.setCostKind(kind);
-  m_cost->setText(m_narrow ? QString() : tr("Cost: %1").arg(costName(kind)));
+  const QString words = (isRecorded(kind) ? tr("Colour: %1") : tr("Cost: %1")).arg(costName(kind));
+  m_cost->setText(m_narrow ? QString() : words);
   m_cost->setToolTip(CostScale::colours(kind) ? tr("What the colours of the cards show: %1").arg(costName(kind))
                                               : tr("What the bars on the cards show: %1").arg(costName(kind)));
-  m_cost->setAccessibleName(tr("Cost: %1").arg(costName(kind)));
+  m_cost->setAccessibleName(words);
 }
 
 void NetworkBar::setNarrow(bool narrow) {

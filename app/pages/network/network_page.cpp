@@ -15,6 +15,7 @@
 #include "app/pages/network/network_side.h"
 #include "app/pages/network/network_strip.h"
 #include "app/pages/network/processor_measurement.h"
+#include "app/pages/network/recorded_colours.h"
 #include "app/pages/network/start_from_data.h"
 #include "app/pages/network/wire_preview.h"
 #include "app/preferences.h"
@@ -50,6 +51,7 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   m_view = new NetworkView(*m_scene, this);
   m_strip = new NetworkStrip(*m_view, this);
   m_strip->setMeasured([&context] { return measuredLayers(context); });
+  if (context.workspace != nullptr) new RecordedColours(context, *m_view, *m_strip);  // the view's
   if (context.store != nullptr)
     connect(context.store, &RunStore::runChanged, this, [this, &context](const QString& id) {
       const RunRecord* run = context.store->find(id);
@@ -320,7 +322,7 @@ void NetworkPage::restoreLayout(const QJsonObject& layout) {
   const std::string network = layout.value("network").toString().toStdString();
   if (!network.empty() && m_document.network(network) != nullptr) m_scene->setNetwork(network);
   m_scene->setCostKind(
-      static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, static_cast<int>(CostKind::measuredTime))));
+      static_cast<CostKind>(std::clamp(layout.value("cost").toInt(0), 0, static_cast<int>(CostKind::activationRange))));
   m_bar->setNarrow(m_narrow);
   placePanels();
   if (layout.contains("zoom")) {

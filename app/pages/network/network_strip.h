@@ -34,6 +34,12 @@ class NetworkStrip : public QWidget {
   void cancelMeasuring();
   ProcessorMeasurement& measurement() const { return *m_measurement; }
 
+  // The drawings in sight: the page's, what is opened in place in it, and what is in that.
+  struct Shown : AskedDrawing {
+    NetworkScene* scene = nullptr;
+  };
+  std::vector<Shown> shown() const;
+
  protected:
   void paintEvent(QPaintEvent* event) override;
   void showEvent(QShowEvent* event) override;
@@ -49,11 +55,6 @@ class NetworkStrip : public QWidget {
   void setStale(bool stale);
   enum class Words { whole, brief, least };
   QString sentence(Words words) const;
-  // The drawings in sight: the page's, what is opened in place in it, and what is in that.
-  struct Shown : AskedDrawing {
-    NetworkScene* scene = nullptr;
-  };
-  std::vector<Shown> shown() const;
   std::vector<AskedDrawing> asked() const;
 
   NetworkView& m_view;

@@ -49,6 +49,7 @@ RunCurves::RunCurves(AppContext& context, QWidget* parent)
   m_stack->setCaption([this](double x) -> ChartStack::Caption {
     const CaptionAnswer* const at = m_caption ? m_caption->ask({m_stack->axis()->unit(), x}) : nullptr;
     if (!at) return {};
+    Q_EMIT cursorAt(at->step);
     return {tr("Step %1").arg(formatCount(static_cast<double>(at->step))),
             tr("epoch %1, %2").arg(QString::number(at->epoch, 'f', 1), formatClock(at->time))};
   });

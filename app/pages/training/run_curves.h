@@ -38,6 +38,7 @@ class RunCurves : public QWidget {
  Q_SIGNALS:
   void smoothingRequested(double weight);
   void shown();
+  void cursorAt(qint64 step);  // a person points at it
 
  private:
   struct Flag {

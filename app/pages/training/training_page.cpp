@@ -17,7 +17,9 @@
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_evaluation.h"
 #include "app/pages/training/run_facts.h"
+#include "app/pages/training/run_landscape.h"
 #include "app/pages/training/run_large_batch.h"
+#include "app/pages/training/run_layers.h"
 #include "app/pages/training/run_prediction.h"
 #include "app/pages/training/run_texts.h"
 #include "app/pages/training/run_time.h"
@@ -47,6 +49,7 @@ constexpr int kTimeTab = 3;      // behind curves, log, settings
 constexpr int kPredictTab = 4;
 constexpr int kEvaluationTab = 5;
 constexpr int kLargeBatchTab = 6;
+constexpr int kLayersTab = 7, kLandscapeTab = 8;
 constexpr int kNarrow = 1000, kFactsWidth = 304;
 
 }  // namespace
@@ -82,7 +85,8 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
   for (QWidget* each : std::initializer_list<QWidget*>{
            curves, m_logView, m_settings,
            m_time = new RunTime(context), m_prediction = new RunPrediction(context, m_engine),
-           m_evaluation = new RunEvaluation(context, m_engine), m_largeBatch = new RunLargeBatch(context)})
+           m_evaluation = new RunEvaluation(context, m_engine), m_largeBatch = new RunLargeBatch(context),
+           m_layers = new RunLayers(context), m_landscape = new RunLandscape(context)})
     m_views->addWidget(each);
   left->addWidget(m_views, 1);
   row->addLayout(left, 1);
@@ -130,6 +134,7 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
     m_tabs->setCurrentIndex(0);
     showRun(id);
   });
+  connect(m_curves, &RunCurves::cursorAt, m_layers, &RunLayers::cursorAt);
   makeActions();
   tellExports(m_curves->stack(), *this, "training");
   tellExports(m_largeBatch->stack(), *this, "training");
@@ -152,6 +157,8 @@ void TrainingPage::showTab(int index) {
   if (index == kPredictTab) m_prediction->setRun(m_run);
   if (index == kEvaluationTab) m_evaluation->setRun(m_run);
   if (index == kLargeBatchTab) m_largeBatch->setRun(m_run);
+  if (index == kLayersTab) m_layers->setRun(m_run);
+  if (index == kLandscapeTab) m_landscape->setRun(m_run);
   placeFacts();
   Q_EMIT statusChanged(index == 0 ? m_curves->words() : QString());
 }
@@ -245,6 +252,7 @@ void TrainingPage::refresh() {
     if (m_tabs->currentIndex() == kPredictTab) m_prediction->refresh();
     if (m_tabs->currentIndex() == kEvaluationTab) m_evaluation->refresh();
     if (m_tabs->currentIndex() == kLargeBatchTab) m_largeBatch->eventsAdded();
+    if (m_tabs->currentIndex() == kLandscapeTab) m_landscape->refresh();
     m_curves->eventsAdded();
     m_curves->pointsAdded();
   }

@@ -24,6 +24,8 @@ class RunDoubt;
 class RunEvaluation;
 class RunFacts;
 class RunLargeBatch;
+class RunLandscape;
+class RunLayers;
 class RunLog;
 class RunPrediction;
 class RunSettings;
@@ -54,6 +56,8 @@ class TrainingPage : public Page {
   RunPrediction& prediction() const { return *m_prediction; }
   RunLargeBatch& largeBatch() const { return *m_largeBatch; }
   RunEvaluation& evaluation() const { return *m_evaluation; }
+  RunLayers& layers() const { return *m_layers; }
+  RunLandscape& landscape() const { return *m_landscape; }
   RunLine& engine() { return m_engine; }
   QString run() const { return m_run; }
 
@@ -97,6 +101,8 @@ class TrainingPage : public Page {
   RunPrediction* m_prediction;
   RunEvaluation* m_evaluation;
   RunLargeBatch* m_largeBatch;
+  RunLayers* m_layers;
+  RunLandscape* m_landscape;
   RunFacts* m_facts;
   QPointer<Popover> m_card;
   QTimer m_soon, m_second;

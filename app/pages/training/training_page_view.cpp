@@ -125,8 +125,8 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   row->setSpacing(10);
   m_tabs = new QTabBar;
   m_tabs->setObjectName("training-tabs");
-  for (const QString& each :
-       {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict"), tr("Evaluation"), tr("Large batch")})
+  for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict"), tr("Evaluation"),
+                              tr("Large batch"), tr("Layers"), tr("Landscape")})
     m_tabs->addTab(each);
   // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
   m_tabs->setUsesScrollButtons(false);
@@ -195,6 +195,9 @@ void TrainingPage::makeActions() {
   addCommand("training.evaluate", tr("Evaluate this run"), "V", [this] { m_tabs->setCurrentIndex(5); });
   addCommand("training.large-batch", tr("Large batch: noise scale, trust ratios, waiting"), "G",
              [this] { m_tabs->setCurrentIndex(6); });
+  addCommand("training.layers", tr("Activations and gradients of its layers"), "Y",
+             [this] { m_tabs->setCurrentIndex(7); });
+  addCommand("training.landscape", tr("The loss around its weights"), "N", [this] { m_tabs->setCurrentIndex(8); });
   addCommand("training.time-on-canvas", tr("Time of each layer on the canvas"), "Shift+T", [this] {
     m_tabs->setCurrentIndex(3);
     m_time->showOnCanvas();

@@ -5,5 +5,6 @@ namespace loom {
 
 int testJourney(int argc, char** argv);
 int testModelJourney(int argc, char** argv);
+int testRunLayers(int argc, char** argv);
 
 }  // namespace loom

@@ -293,6 +293,6 @@ int main(int argc, char** argv) {
   QApplication app(argc, argv);
   loom::TrainedModelTest models;
   const int failed = QTest::qExec(&models, argc, argv);
-  return failed + loom::testJourney(argc, argv) + loom::testModelJourney(argc, argv);
+  return failed + loom::testJourney(argc, argv) + loom::testModelJourney(argc, argv) + loom::testRunLayers(argc, argv);
 }
 #include "trained_model_test.moc"

@@ -12,6 +12,7 @@
 #include "engine/comm/reductions/reduction.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/run/control.h"
+#include "engine/run/layer_record.h"
 #include "tests/engine/ranks/ranks.h"
 #include "tests/engine/ranks/training_on_ranks.h"
 #include "tests/engine/training/far_machine.h"
@@ -36,6 +37,45 @@ double distance(const Tensors& a, const Tensors& b, const Tensors& origin) {
     }
   }
   return std::sqrt(difference / length);
+}
+
+// Each rank sees its own samples; a layer's record is of all of them.
+TEST(LayerRecorder, TellsTheSameOnAnyNumberOfRanks) {
+  for (const int net : {0, 1}) {  // a perceptron with dropout, and convolutions whose statistics are each shard's own
+    const Shared shared(fmt::format("record-{}", net));
+    Json project = projectOf(kNets[net], {{"record_layers", 4}, {"monitor", "loss"}});
+    if (net == 1) project["training"]["virtual_ranks"] = 24;
+    const Workshop::Run together = runOnAll(shared, project, "together");
+    if (rank() != 0) continue;
+    std::filesystem::create_directories(shared.path() / "alone");
+    const Workshop::Run one = workshopOf(shared).train(project, "alone");
+    RecordedSteps ours(together.folder.eventsFile()), expected(one.folder.eventsFile());
+    ours.read();
+    expected.read();
+    ASSERT_EQ(ours.steps().size(), 2u);
+    ASSERT_EQ(expected.steps().size(), 2u);
+    for (std::size_t i = 0; i < 2; ++i)
+      for (const auto& [name, layer] : expected.steps()[i].networks.at("main")) {
+        SCOPED_TRACE(name);
+        const LayerRecord& mine = ours.steps()[i].networks.at("main").at(name);
+        EXPECT_EQ(mine.units, layer.units);
+        EXPECT_EQ(mine.dead, layer.dead);
+        EXPECT_EQ(mine.norms.has_value(), layer.norms.has_value());
+        if (layer.norms) {
+          EXPECT_NEAR(mine.norms->gradient, layer.norms->gradient, 1e-4 * layer.norms->gradient);
+          EXPECT_NEAR(mine.norms->updateRatio(), layer.norms->updateRatio(), 1e-5);
+        }
+        for (const auto part : {&LayerRecord::activations, &LayerRecord::gradients}) {
+          EXPECT_EQ((mine.*part).count(), (layer.*part).count());
+          if ((layer.*part).count() == 0) continue;
+          const double near = 1e-4 * std::max(std::abs((layer.*part).least()), std::abs((layer.*part).most()));
+          EXPECT_NEAR((mine.*part).least(), (layer.*part).least(), near);
+          EXPECT_NEAR((mine.*part).most(), (layer.*part).most(), near);
+          EXPECT_NEAR((mine.*part).mean(), (layer.*part).mean(), near);
+          EXPECT_NEAR((mine.*part).deviation(), (layer.*part).deviation(), near);
+        }
+      }
+  }
 }
 
 class Networks : public testing::TestWithParam<Net> {};

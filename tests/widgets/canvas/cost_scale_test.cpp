@@ -87,6 +87,25 @@ class CostScaleTest : public QObject {
     QCOMPARE(CostScale().stepOf(1), CostScale::kNone);
   }
 
+  // Of what a run recorded: powers of ten, fixed bounds, and 0 is a value.
+  void recordedKindsHaveScalesOfTheirOwn() {
+    const CostScale norms(CostKind::gradientNorm, 0.37);
+    const std::array<double, 4> powers{1e-4, 1e-3, 1e-2, 0.1};
+    for (std::size_t i = 0; i < 4; ++i) QVERIFY(std::abs(norms.bounds()[i] / powers[i] - 1) < 1e-9);
+    QCOMPARE(norms.stepOf(0.37), 4);
+    QCOMPARE(norms.stepOf(0), 0);
+    QCOMPARE(norms.stepOf(HUGE_VAL), 4);
+    QCOMPARE(norms.stepOf(std::nan("")), CostScale::kNone);
+    QCOMPARE(norms.rangeText(2), QString("0.001–0.01"));
+    QVERIFY(CostScale(CostKind::gradientNorm, 0).isEmpty());
+    QCOMPARE(CostScale(CostKind::updateRatio, 0).rangeSentence(3), QString("from 0.001 to 0.01"));
+    const CostScale dead(CostKind::deadUnits, 1);
+    QCOMPARE(dead.rangeText(4), QString("≥ 50"));
+    QCOMPARE(dead.rangeSentence(0), QString("less than 1 %"));
+    QCOMPARE(dead.stepOf(0.3), 3);
+    QCOMPARE(CostScale(CostKind::activationRange, 6).rangeText(1), QString("0.5–1"));
+  }
+
   void boundsAreWrittenWithTheirUnit() {
     const CostScale scale(6e-3);
     QStringList texts;
