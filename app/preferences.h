@@ -26,7 +26,8 @@ class Preferences : public QObject {
 
   ThemeMode themeMode() const;
   void setThemeMode(ThemeMode mode);
-  int textSize() const;  // percent
+  static constexpr int kTextSizes[] = {90, 100, 110, 125, 150};  // percent
+  int textSize() const;
   void setTextSize(int percent);
   bool reducedMotion() const;
   void setReducedMotion(bool reduced);

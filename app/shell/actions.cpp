@@ -81,6 +81,9 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
   for (const auto& [mode, name] : modes)
     add(tr("View"), QStringLiteral("colours-%1").arg(static_cast<int>(mode)), name, {},
         [&window, mode = mode] { window.workspace().preferences().setThemeMode(mode); });
+  for (const int percent : Preferences::kTextSizes)
+    add(tr("View"), QStringLiteral("text-size-%1").arg(percent), tr("Text size %1 %").arg(percent), {},
+        [&window, percent] { window.workspace().preferences().setTextSize(percent); });
   add(
       tr("View"), "reset-layout", tr("Reset layout"), {}, [&window] { window.resetLayout(); }, "reset");
   add(tr("Help"), "help", tr("Help"), key("F1"), [&window] { window.help(); });

@@ -10,11 +10,6 @@
 #include "widgets/controls/text.h"
 
 namespace loom {
-namespace {
-
-constexpr int kSizes[] = {90, 100, 110, 125, 150};
-
-}  // namespace
 
 PreferencesCard::PreferencesCard(Preferences& preferences, QWidget* window) : Popover(window) {
   setObjectName("preferences");
@@ -37,14 +32,14 @@ PreferencesCard::PreferencesCard(Preferences& preferences, QWidget* window) : Po
   QStringList percents;
   int chosen = 1;
   for (int i = 0; i < 5; ++i) {
-    percents << tr("%1 %").arg(kSizes[i]);
-    if (kSizes[i] == preferences.textSize()) chosen = i;
+    percents << tr("%1 %").arg(Preferences::kTextSizes[i]);
+    if (Preferences::kTextSizes[i] == preferences.textSize()) chosen = i;
   }
   auto* size = new SegmentedControl(percents);
   size->setObjectName("text-size");
   size->setCurrent(chosen);
   connect(size, &SegmentedControl::currentChanged, this,
-          [&preferences](int index) { preferences.setTextSize(kSizes[index]); });
+          [&preferences](int index) { preferences.setTextSize(Preferences::kTextSizes[index]); });
   add(tr("Text size"), size);
   auto* motion = new Switch(Switch::Words::onOff);
   motion->setChecked(preferences.reducedMotion());

@@ -34,7 +34,9 @@ BatchState BatchDesk::look(const Scheduler& scheduler, const std::string& number
   if (entry.fresh || (entry.wanted > entry.served && entry.wanted > entry.state.asked)) {
     wake();
   }
-  return entry.state;
+  BatchState state = entry.state;
+  state.releasing = entry.releasing;
+  return state;
 }
 
 void BatchDesk::wake() {
@@ -70,7 +72,7 @@ void BatchDesk::release(const Scheduler& scheduler, const std::string& number) {
   const std::lock_guard lock(m_mutex);
   Entry& entry = m_jobs[&scheduler][number];
   entry.looked = Clock::now();
-  entry.release = entry.fresh = true;
+  entry.release = entry.releasing = entry.fresh = true;
   wake();
 }
 
@@ -122,7 +124,10 @@ void BatchDesk::serve() {
       auto states = scheduler->query(numbers);
       lock.lock();
       for (auto& [number, state] : states)
-        if (const auto found = jobs.find(number); found != jobs.end()) changed |= take(found->second, std::move(state));
+        if (const auto found = jobs.find(number); found != jobs.end()) {
+          found->second.releasing = found->second.release;  // asked for once more meanwhile
+          changed |= take(found->second, std::move(state));
+        }
     }
     last = Clock::now();
     pause = changed ? m_pace.least : std::min(m_pace.most, pause * 2);

@@ -46,6 +46,7 @@ class BatchDesk {
     bool fresh = true;              // not asked yet
     bool over = false;              // it has ended there: asked again only on demand
     bool release = false;           // it is to be released before it is asked about
+    bool releasing = false;         // until an answer from after that is there
   };
   using Jobs = std::map<std::string, Entry>;
   void serve();

@@ -27,8 +27,8 @@ BatchLook lookAndRelease(JobFolder job, BatchDesk& desk, ReleaseRule rule) {
     if (state.phase != JobPhase::queued) return state;
     const int start = job.notedStart();
     JobFolder::Releases releases = job.releases(start);
-    const bool recently = state.asked < releases.at + rule.settled;
-    if (state.notStarted && mayRelease(job, start, releases, state, rule)) {
+    const bool recently = state.releasing || state.asked < releases.at + rule.settled;
+    if (state.notStarted && !state.releasing && mayRelease(job, start, releases, state, rule)) {
       desk.release(scheduler, number);
       ++releases.times;
     } else if (releases.times == 0 || (state.notStarted && !recently)) {

@@ -18,6 +18,7 @@ struct BatchState {
   std::string detail;       // one sentence: why it waits, why its state is not known
   bool forgotten = false;   // the system answered, and knows no such job (any more)
   bool notStarted = false;  // it could not be started, so the system holds it until somebody releases it
+  bool releasing = false;   // somebody has asked for that, and no answer is newer
   double asked = 0;         // seconds since 1970; 0 = the system was not asked yet
 };
 

@@ -34,7 +34,7 @@ LineChart::LineChart(XAxisModel* axis, QWidget* parent)
     if (m_stale && isVisible()) drawNow();
   });
   connect(axis, &XAxisModel::cursorChanged, this, [this] { update(); });
-  connect(&Theme::of(this), &Theme::changed, this, &LineChart::refresh);
+  connect(&Theme::of(this), &Theme::changed, this, &LineChart::restyle);
 }
 
 LineChart::~LineChart() = default;
@@ -115,7 +115,12 @@ QSize LineChart::minimumSizeHint() const {
 
 void LineChart::setXNumbers(bool shown) {
   m_xNumbers = shown;
-  m_margins.bottom = shown ? kXNumbersRoom : 12;
+  restyle();
+}
+
+void LineChart::restyle() {
+  // Two lines of words: they need more room where text is larger.
+  m_margins.bottom = m_xNumbers ? kXNumbersRoom * std::max(100, Theme::of(this).textSize()) / 100 : 12;
   updateGeometry();
   refresh();
 }

@@ -137,6 +137,7 @@ class LineChart : public QWidget {
   void contextMenuEvent(QContextMenuEvent* event) override;
 
  private:
+  void restyle();  // what follows the text size
   friend class ChartPainter;
   void read();             // sources -> m_lines, y range
   void draw(QSizeF plot);  // m_lines -> pixels

@@ -29,7 +29,6 @@
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/project_document.h"
-#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -175,7 +174,7 @@ QWidget* DataPage::makeRows() {
   m_line->setObjectName("go-to-line");
   m_line->setPlaceholderText(tr("Line"));
   m_line->setAccessibleName(tr("Go to the line of the file"));
-  keepWidth(m_line, 90);
+  m_line->setFixedWidth(90);  // its words fit at any text size, and the room is needed
   head->addWidget(m_line);
   m_form = new SegmentedControl({QStringLiteral("Rows"), QStringLiteral("Grid")});
   head->addWidget(m_form);

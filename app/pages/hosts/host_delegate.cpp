@@ -8,6 +8,12 @@
 
 namespace loom {
 
+constexpr int kLine = 20, kAround = 20;  // px at 100 % text
+
+int HostDelegate::height(const QWidget* view) {
+  return 3 * kLine * Theme::of(view).textSize() / 100 + kAround;
+}
+
 void HostDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const Theme& theme = Theme::of(option.widget);
   const bool selected = option.state & QStyle::State_Selected;
@@ -29,13 +35,14 @@ void HostDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
   paintIcon(*painter, index.data(Qt::DecorationRole).toString(), QRectF(inside.left(), inside.top() + 2, 16, 16),
             theme.colour(selected ? Colour::accentText : Colour::text2));
   const int left = inside.left() + 30, width = inside.right() - left + 1;
-  const auto line = [&](int number) { return QRect(left, inside.top() + number * 20, width, 20); };
+  const int step = kLine * theme.textSize() / 100;
+  const auto line = [&](int number) { return QRect(left, inside.top() + number * step, width, step); };
   const QFont label = theme.font(FontRole::label);
   const QString kind = index.data(hostKind).toString();
   const int kindWidth = QFontMetrics(label).horizontalAdvance(kind);
   const QFont heading = theme.font(FontRole::heading);
   const QString name = QFontMetrics(heading).elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideMiddle,
-                                                        std::max(80, width - kindWidth - 12));
+                                                        std::max(width * 2 / 3, width - kindWidth - 12));
   const int nameWidth = QFontMetrics(heading).horizontalAdvance(name);
   painter->setFont(heading);
   painter->setPen(theme.colour(Colour::text));

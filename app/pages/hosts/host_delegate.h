@@ -9,8 +9,10 @@ enum HostRole { hostId = Qt::UserRole, hostKind, hostOffer, hostStatus, hostWord
 class HostDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
-  static constexpr int kHeight = 80;
-  QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {200, kHeight}; }
+  static int height(const QWidget* view);  // of a host, by the text size
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
+    return {200, height(option.widget)};
+  }
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
 

@@ -73,6 +73,10 @@ HostList::HostList(AppContext& context, QString sshConfig, QWidget* parent)
   m_list->setObjectName("host-list");
   m_list->setAccessibleName(tr("Hosts"));
   m_list->setItemDelegate(new HostDelegate(m_list));
+  connect(&Theme::of(this), &Theme::changed, m_list, [this] {
+    m_list->doItemsLayout();
+    keepListHeight();
+  });
   m_list->setFrameShape(QFrame::NoFrame);
   m_list->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -142,8 +146,12 @@ void HostList::fill() {
   };
   add({});
   for (const Host& each : m_context.hosts->store().hosts()) add(each.id);
-  m_list->setFixedHeight(m_list->count() * HostDelegate::kHeight + 4);
+  keepListHeight();
   m_filling = false;
+}
+
+void HostList::keepListHeight() {
+  m_list->setFixedHeight(m_list->count() * HostDelegate::height(m_list) + 4);
 }
 
 void HostList::refreshRow(const QString& id) {

@@ -41,6 +41,7 @@ class HostList : public QFrame {
 
  private:
   void fill();
+  void keepListHeight();
   void refreshRow(const QString& host);
   void fillFound();
   AppContext& m_context;

@@ -22,6 +22,7 @@
 #include "widgets/controls/text.h"
 #include "widgets/table/data_table.h"
 #include "widgets/table/table_sort_model.h"
+#include "widgets/theme/kept.h"
 
 namespace loom {
 namespace {
@@ -44,7 +45,7 @@ NumberField* wholeNumber(const char* name, const QString& words, int value, int 
   field->setLimits(1, most);
   field->setSteppers(true);
   field->setValue(value);
-  field->setFixedWidth(kField);
+  keepWidth(field, kField);
   return field;
 }
 
@@ -52,7 +53,7 @@ QHBoxLayout* labelled(const QString& words, QWidget* field, bool wide) {
   auto* row = new QHBoxLayout;
   auto* label = makeLabel("field", words);
   label->setBuddy(field);
-  label->setFixedWidth(112);
+  keepWidth(label, 112);
   row->addWidget(label);
   row->addWidget(field, wide ? 1 : 0);
   if (!wide) row->addStretch();
@@ -204,7 +205,7 @@ QWidget* SearchPage::makeForm() {
   foot->addStretch();
   foot->addWidget(m_stop);
   auto* panel = new QWidget;
-  panel->setFixedWidth(kForm);
+  keepWidth(panel, kForm);
   auto* all = new QVBoxLayout(panel);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(0);

@@ -14,6 +14,7 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 
 namespace loom {
 namespace {
@@ -56,7 +57,7 @@ class SpaceForm::Row : public QWidget {
     m_scale->setAccessibleName(tr("Scale"));
     m_scale->setToolTip(
         tr("Log range: equal factors are as likely, for rates and sizes. Range: equal differences. Values: a list."));
-    m_scale->setFixedWidth(104);
+    keepWidth(m_scale, 104);
     m_low->setObjectName("search-low");
     m_high->setObjectName("search-high");
     m_list->setObjectName("search-values");

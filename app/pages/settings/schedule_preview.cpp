@@ -15,8 +15,8 @@
 namespace loom {
 namespace {
 
-constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28, kLane = 34, kValues = 92;
-constexpr int kLeastCurve = 162;              // with what stands around it
+constexpr int kLeft = 62, kRight = 18, kTop = 24, kBottom = 28, kLane = 34, kValues = 92;  // at 100 % text
+constexpr int kLeastCurve = 162;                                                           // with what stands around it
 constexpr std::int64_t kUnknownSteps = 1000;  // samples of the curve where the steps are not known
 
 // The step of 1, 2, 5 x 10^n that gives at most `most` intervals over `range`.
@@ -28,12 +28,20 @@ double niceStep(double range, int most) {
   return 10 * power;
 }
 
+// For words: grows with them.
+int roomOf(const QWidget* widget, int px) {
+  return px * Theme::of(widget).textSize() / 100;
+}
+
 }  // namespace
 
 SchedulePreview::SchedulePreview(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
   setAccessibleName(QStringLiteral("Learning rate over the whole run"));
-  connect(&Theme::of(this), &Theme::changed, this, [this] { update(); });
+  connect(&Theme::of(this), &Theme::changed, this, [this] {
+    setMinimumHeight(kLeastCurve + static_cast<int>(lanes().size()) * roomOf(this, kLane));
+    update();
+  });
 }
 
 void SchedulePreview::setPlan(SchedulePlan plan) {
@@ -56,7 +64,7 @@ void SchedulePreview::rebuild() {
                                : std::max<std::int64_t>(1, std::llround(kUnknownSteps / std::max(1.0, m_plan.epochs)));
   m_span.rateScale = m_plan.rateScale;
   const std::vector<Lane> all = lanes();
-  setMinimumHeight(kLeastCurve + static_cast<int>(all.size()) * kLane);
+  setMinimumHeight(kLeastCurve + static_cast<int>(all.size()) * roomOf(this, kLane));
   QStringList said;
   for (const Lane& each : all) said << each.name + ' ' + each.value;
   setAccessibleDescription(said.join(QStringLiteral(", ")));
@@ -96,14 +104,15 @@ double SchedulePreview::unscaledAt(double step) const {
 }
 
 QRectF SchedulePreview::frame() const {
-  const auto below = static_cast<int>(lanes().size()) * kLane;
-  const int right = below > 0 ? kValues : kRight;
-  return QRectF(kLeft, kTop, width() - kLeft - right, height() - kTop - kBottom - below);
+  const auto below = static_cast<int>(lanes().size()) * roomOf(this, kLane);
+  const int right = roomOf(this, below > 0 ? kValues : kRight), left = roomOf(this, kLeft), top = roomOf(this, kTop);
+  return QRectF(left, top, width() - left - right, height() - top - roomOf(this, kBottom) - below);
 }
 
 QRectF SchedulePreview::laneFrame(std::size_t lane) const {
   const QRectF area = frame();
-  return QRectF(area.left(), area.bottom() + static_cast<double>(lane) * kLane + 14, area.width(), kLane - 14);
+  return QRectF(area.left(), area.bottom() + static_cast<double>(lane) * roomOf(this, kLane) + 14, area.width(),
+                roomOf(this, kLane) - 14);
 }
 
 double SchedulePreview::shownHigh() const {
@@ -158,7 +167,7 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     painter.setPen(theme.hairline(value == 0 ? Colour::axis : Colour::grid));
     painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(QRectF(0, y - 9, kLeft - 8, 18), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRectF(0, y - 9, roomOf(this, kLeft) - 8, 18), Qt::AlignRight | Qt::AlignVCenter,
                      formatRate(std::abs(value) < step * 1e-6 ? 0 : value));
   }
   const double epochStep = niceStep(epochs, std::clamp(static_cast<int>(area.width() / 70), 2, 8));
@@ -168,12 +177,12 @@ void SchedulePreview::paintEvent(QPaintEvent*) {
     if (epoch > 0)
       painter.drawLine(QPointF(std::round(x) + 0.5, area.top()), QPointF(std::round(x) + 0.5, area.bottom()));
     painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(QRectF(x - 40, height() - kBottom + 6, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
+    painter.drawText(QRectF(x - 40, height() - roomOf(this, kBottom) + 6, 80, 18), Qt::AlignHCenter | Qt::AlignVCenter,
                      formatShort(epoch));
   }
   painter.setFont(theme.font(FontRole::axis));
-  painter.drawText(QRectF(0, height() - kBottom + 6, kLeft - 20, 18), Qt::AlignRight | Qt::AlignVCenter,
-                   QStringLiteral("Epoch"));
+  painter.drawText(QRectF(0, height() - roomOf(this, kBottom) + 6, roomOf(this, kLeft) - 20, 18),
+                   Qt::AlignRight | Qt::AlignVCenter, QStringLiteral("Epoch"));
 
   if (!m_schedule) {
     painter.setFont(theme.font(FontRole::body));

@@ -37,7 +37,11 @@ class SettingsPage : public Page {
   QJsonObject saveLayout() const override;
   void restoreLayout(const QJsonObject& layout) override;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void makeRoom();
   QWidget* makeBar();
   QWidget* makeForms();
   QWidget* makeRight();
@@ -71,6 +75,7 @@ class SettingsPage : public Page {
   QLabel* m_noneWords;
   Button* m_differs;
   QListWidget* m_list;
+  QWidget* m_listPanel;
   QScrollArea* m_scroll;
   QSplitter* m_splitter;
   std::size_t m_index = 0;

@@ -53,6 +53,8 @@ class SectionDelegate : public QStyledItemDelegate {
   }
 };
 
+constexpr int kCrowded = 760;  // px at 100 % text
+
 }  // namespace
 
 QWidget* SettingsPage::makeBar() {
@@ -195,8 +197,8 @@ void SettingsPage::makeLayout() {
   };
   keepRows();
   connect(&Theme::of(this), &Theme::changed, m_list, keepRows);
-  auto* listPanel = panel();
-  auto* listLayout = new QVBoxLayout(listPanel);
+  m_listPanel = panel();
+  auto* listLayout = new QVBoxLayout(m_listPanel);
   listLayout->setContentsMargins(8, 12, 8, 8);
   listLayout->addWidget(m_list);
 
@@ -216,9 +218,24 @@ void SettingsPage::makeLayout() {
   auto* row = new QHBoxLayout;
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(0);
-  row->addWidget(listPanel);
+  row->addWidget(m_listPanel);
   row->addWidget(main, 1);
   outer->addLayout(row, 1);
+  connect(&Theme::of(this), &Theme::changed, this, &SettingsPage::makeRoom);
+}
+
+// Large text in a small window: the list of sections gives way (the search finds them), and what the run will do stands
+// below its settings.
+void SettingsPage::makeRoom() {
+  const bool crowded = width() * 100 / Theme::of(this).textSize() < kCrowded;
+  m_listPanel->setVisible(!crowded);
+  m_facts->setVisible(!crowded);
+  m_splitter->setOrientation(crowded ? Qt::Vertical : Qt::Horizontal);
+}
+
+void SettingsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  makeRoom();
 }
 
 }  // namespace loom

@@ -128,9 +128,9 @@ void TrainingPage::makeTools(QVBoxLayout* column) {
   for (const QString& each : {tr("Curves"), tr("Log"), tr("Settings"), tr("Time"), tr("Predict"), tr("Evaluation"),
                               tr("Large batch"), tr("Layers"), tr("Landscape")})
     m_tabs->addTab(each);
-  // All of them stand there: the row has room, and a tab that must be scrolled to is not found.
+  // All of them stand there, shortened where large text needs the room: a tab that must be scrolled to is not found.
   m_tabs->setUsesScrollButtons(false);
-  m_tabs->setElideMode(Qt::ElideNone);
+  m_tabs->setElideMode(Qt::ElideRight);
   m_tabs->setExpanding(false);
   row->addWidget(m_tabs, 0, Qt::AlignBottom);
   row->addStretch();

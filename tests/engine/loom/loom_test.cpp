@@ -133,7 +133,7 @@ TEST_F(Loom, AnEvaluationIsAReportAndFiguresOnTheTerminal) {
   EXPECT_EQ(lines.out.rfind("{\"done\":", 0), 0u) << lines.out;
   const Json last = Json::parse(lines.out.substr(lines.out.find("\n{\"version") + 1));
   EXPECT_EQ(last["samples"], 50);
-  EXPECT_EQ(last["report"]["files"].size(), 5u);
+  EXPECT_EQ(last["report"]["files"].size(), 6u);
   EXPECT_FALSE(last["outputs"][0].contains("worst"));
   EXPECT_EQ(Json::parse(loom(m_workshop, {"evaluate", "runs/p-001", "--part", "training", "--json"}).out)["samples"],
             50);
@@ -470,7 +470,7 @@ TEST_F(Loom, BenchRecordsWhatAStepBeganWithAndWhatItGave) {
 TEST_F(Loom, TheCatalogueIsWholeJson) {
   const Json catalogue = Json::parse(loom(m_workshop, {"catalogue", "--json"}).out);
   EXPECT_GE(catalogue["layers"].size(), 40u);
-  EXPECT_EQ(catalogue["optimizers"].size(), 19u);
+  EXPECT_EQ(catalogue["optimizers"].size(), 21u);
   EXPECT_EQ(catalogue["schedules"].size(), 10u);
   EXPECT_EQ(catalogue["metrics"].size(), 17u);
   // A script that builds projects of it asks nobody else: each kind is there, each field says what it takes.
