@@ -22,11 +22,13 @@ void requireRoom(const std::filesystem::path& folder, std::int64_t needed) {
   struct statvfs disk {};
   if (::statvfs(folder.c_str(), &disk) != 0) return;
   const double room = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
-  if (room < static_cast<double>(needed))
-    throwError(ErrorCode::diskFull,
-               "{} has room for {:.1f} MiB, but {:.1f} MiB are to come; free some space there or name another folder "
-               "for this host",
-               folder.string(), room / kMebibyte, static_cast<double>(needed) / kMebibyte);
+  if (room >= static_cast<double>(needed)) return;
+  const auto size = [](double bytes) {
+    return bytes < kMebibyte ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{:.1f} MiB", bytes / kMebibyte);
+  };
+  throwError(ErrorCode::diskFull,
+             "{} has room for {}, but {} are to come; free some space there or name another folder for this host",
+             folder.string(), size(room), size(static_cast<double>(needed)));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace loom {
 namespace {
 
-constexpr int kFieldHeight = 40, kFieldWidth = 120;
+constexpr int kFieldWidth = 120;
 
 QLabel* made(const char* kind, const QString& text = {}) {
   auto* label = new QLabel(text);
@@ -30,7 +30,6 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   const auto field = [this](const QString& name) {
     auto* number = new NumberField(NumberField::Kind::integer);
     keepWidth(number, kFieldWidth);
-    keepHeight(number, kFieldHeight);
     number->setAccessibleName(name);
     number->setLimits(1, 1e7);
     number->setGrouped(true);

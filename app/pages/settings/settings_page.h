@@ -65,7 +65,7 @@ class SettingsPage : public Page {
   };
   std::vector<Section> m_sections;
   BatchEquation* m_equation;
-  QLabel* m_facts;
+  QLabel *m_title, *m_facts;
   UpdateForm* m_update;
   ChoiceField* m_updateChoice;
   RunCockpit* m_cockpit;

@@ -63,8 +63,8 @@ QWidget* SettingsPage::makeBar() {
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(20, 0, 20, 0);
   row->setSpacing(12);
-  auto* title = makeLabel("title", QStringLiteral("Settings"));
-  keepWidth(title, 148);
+  m_title = makeLabel("title", QStringLiteral("Settings"));
+  keepWidth(m_title, 148);
   m_search = new SearchField(QStringLiteral("Search settings"), QStringLiteral("/"));
   m_search->setMinimumWidth(140);
   m_search->setMaximumWidth(240);
@@ -75,7 +75,7 @@ QWidget* SettingsPage::makeBar() {
   m_updateChoice = new ChoiceField;
   m_updateChoice->setPrefix(QStringLiteral("Update"));
   m_updateChoice->setMinimumWidth(220);
-  row->addWidget(title);
+  row->addWidget(m_title);
   row->addWidget(m_search, 1);
   row->addWidget(m_differs);
   row->addStretch();
@@ -224,10 +224,11 @@ void SettingsPage::makeLayout() {
   connect(&Theme::of(this), &Theme::changed, this, &SettingsPage::makeRoom);
 }
 
-// Large text in a small window: the list of sections gives way (the search finds them), and what the run will do stands
-// below its settings.
+// Large text in a small window: the name and the list of sections give way (the search finds them), and what the run
+// will do stands below its settings.
 void SettingsPage::makeRoom() {
   const bool crowded = width() * 100 / Theme::of(this).textSize() < kCrowded;
+  m_title->setVisible(!crowded);
   m_listPanel->setVisible(!crowded);
   m_facts->setVisible(!crowded);
   m_splitter->setOrientation(crowded ? Qt::Vertical : Qt::Horizontal);

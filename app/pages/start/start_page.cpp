@@ -20,7 +20,6 @@
 #include "app/samples.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
-#include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/kept.h"
@@ -129,9 +128,14 @@ void StartPage::activated() {
 }
 
 void StartPage::rebuild() {
-  const FocusKeeper keeper(*m_content, this);
-  // A row that goes with the keyboard hands it from row to row, and each would be scrolled to.
-  if (m_content->isAncestorOf(QApplication::focusWidget())) setFocus(Qt::OtherFocusReason);
+  // Whoever is in a row stays in it, if it is still there. A row that goes with the keyboard would hand it from row to
+  // row, and each would be scrolled to.
+  QWidget* const focused = QApplication::focusWidget();
+  QString kept;
+  for (auto row = m_rows.cbegin(); row != m_rows.cend(); ++row)
+    if (row.value() == focused) kept = row.key();
+  const bool here = focused && m_content->isAncestorOf(focused);
+  if (here) setFocus(Qt::OtherFocusReason);
   for (QVBoxLayout* rows : {m_recentRows, m_draftRows, m_sampleRows}) clear(rows);
   m_rows.clear();
   addRecents();
@@ -139,6 +143,7 @@ void StartPage::rebuild() {
   addSamples();
   m_own->setVisible(!m_recents->isHidden() || !m_drafts->isHidden());
   m_facts.ask(m_rows.keys());
+  if (QWidget* const row = m_rows.value(kept); row && here) row->setFocus(Qt::OtherFocusReason);
 }
 
 ProjectRow* StartPage::addRow(QVBoxLayout* rows, ProjectRow* row, const QString& path, const QList<QWidget*>& beside) {

@@ -15,6 +15,8 @@
 
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_page.h"
+#include "app/pages/training/run_curves.h"
+#include "app/pages/training/training_page.h"
 #include "app/preferences.h"
 #include "app/shell/keys_card.h"
 #include "app/shell/message_bar.h"
@@ -268,7 +270,7 @@ class CommandsTest : public QObject {
     ids = linesOf(&bar.tabs(), bar.tabs().tabRect(1).center());
     QCOMPARE(ids, (QStringList{"network.rename-tab", "network.remove-tab", "network.add-network", "network.add-unit"}));
     window().showPage("training");
-    auto* const chart = window().page("training")->findChild<LineChart*>();
+    auto* const chart = static_cast<TrainingPage*>(window().page("training"))->curves().findChild<LineChart*>();
     QVERIFY(chart);
     ids = linesOf(chart, chart->rect().center(), "chart.log");
     QVERIFY(ids.contains("chart.export-csv") && ids.contains("chart.copy-values"));

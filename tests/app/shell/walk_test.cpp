@@ -1,7 +1,5 @@
 // Small things that a walk through the window met: the keyboard where a remedy was pressed, what is told before a run,
 // the wheel over a chart, long names.
-#include "tests/app/shell/walk_test.h"
-
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -353,10 +351,5 @@ class WalkTest : public QObject {
 
 }  // namespace loom
 
-int main(int argc, char** argv) {
-  QApplication app(argc, argv);
-  loom::WalkTest walk;
-  const int failed = QTest::qExec(&walk, argc, argv);
-  return failed + loom::testTextSize(argc, argv);
-}
+QTEST_MAIN(loom::WalkTest)
 #include "walk_test.moc"
