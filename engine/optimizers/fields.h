@@ -73,6 +73,17 @@ inline Field oneRankEachField() {
           .defaultValue = false};
 }
 
+// Of rules that keep statistics of matrices: which of these are Adam's all the same.
+inline Field leftToAdamField() {
+  return {
+      .key = "left_to_adam",
+      .label = "Left to Adam",
+      .help =
+          "What Adam steps besides vectors: embedding, the last weight before the loss (last), or patterns of names.",
+      .type = FieldType::texts,
+      .defaultValue = Json::array({"embedding"})};
+}
+
 inline std::vector<std::string> unscaledOf(const Values& values) {
   return values.texts("unscaled");
 }

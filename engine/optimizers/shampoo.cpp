@@ -247,12 +247,7 @@ std::vector<Field> shampooFields() {
        .defaultValue = 1e-6,
        .hard = Range{0, 1},
        .comfortable = Range{0, 1e-2}},
-      {.key = "left_to_adam",
-       .label = "Left to Adam",
-       .help =
-           "What Adam steps besides vectors: embedding, the last weight before the loss (last), or patterns of names.",
-       .type = FieldType::texts,
-       .defaultValue = Json::array({"embedding"})},
+      leftToAdamField(),
       oneRankEachField()};
   fields.insert(fields.end(), own.begin(), own.end());
   return fields;

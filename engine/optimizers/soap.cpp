@@ -170,12 +170,7 @@ std::vector<Field> soapFields() {
        .defaultValue = 1024,
        .hard = Range{2, 16384},
        .comfortable = Range{64, 2048}},
-      {.key = "left_to_adam",
-       .label = "Left to Adam",
-       .help =
-           "What Adam steps besides vectors: embedding, the last weight before the loss (last), or patterns of names.",
-       .type = FieldType::texts,
-       .defaultValue = Json::array({"embedding"})},
+      leftToAdamField(),
       oneRankEachField()};
   fields.insert(fields.end(), own.begin(), own.end());
   return fields;

@@ -375,14 +375,16 @@ QList<QWidget*> SettingsPage::areas() const {
 
 QJsonObject SettingsPage::saveLayout() const {
   QJsonArray sizes;
-  for (int size : m_splitter->sizes()) sizes.append(size);
+  for (const int size : m_beside) sizes.append(size);
   return {{"splitter", sizes}};
 }
 
 void SettingsPage::restoreLayout(const QJsonObject& layout) {
   QList<int> sizes;
   for (const auto& size : layout["splitter"].toArray()) sizes += size.toInt();
-  if (sizes.size() == m_splitter->count()) m_splitter->setSizes(sizes);
+  if (sizes.size() != m_splitter->count()) return;
+  m_beside = sizes;
+  if (m_splitter->orientation() == Qt::Horizontal) m_splitter->setSizes(m_beside);
 }
 
 }  // namespace loom

@@ -78,6 +78,7 @@ class SettingsPage : public Page {
   QWidget* m_listPanel;
   QScrollArea* m_scroll;
   QSplitter* m_splitter;
+  QList<int> m_beside{516, 640};  // widths of the forms and of what the run will do, where they stand side by side
   std::size_t m_index = 0;
   std::int64_t m_rows = -1;          // of the training set; -1 = not known yet
   std::int64_t m_stepsPerEpoch = 0;  // 0 = not known

@@ -207,7 +207,10 @@ void SettingsPage::makeLayout() {
   m_splitter->addWidget(forms);
   m_splitter->addWidget(makeRight());
   m_splitter->setStretchFactor(1, 1);
-  m_splitter->setSizes({516, 640});
+  m_splitter->setSizes(m_beside);
+  connect(m_splitter, &QSplitter::splitterMoved, this, [this] {
+    if (m_splitter->orientation() == Qt::Horizontal) m_beside = m_splitter->sizes();
+  });
 
   auto* main = new QWidget;
   auto* mainColumn = new QVBoxLayout(main);
@@ -231,7 +234,10 @@ void SettingsPage::makeRoom() {
   m_title->setVisible(!crowded);
   m_listPanel->setVisible(!crowded);
   m_facts->setVisible(!crowded);
-  m_splitter->setOrientation(crowded ? Qt::Vertical : Qt::Horizontal);
+  const Qt::Orientation wanted = crowded ? Qt::Vertical : Qt::Horizontal;
+  if (wanted == m_splitter->orientation()) return;
+  m_splitter->setOrientation(wanted);
+  m_splitter->setSizes(crowded ? QList<int>{1, 1} : m_beside);
 }
 
 void SettingsPage::resizeEvent(QResizeEvent* event) {
