@@ -19,6 +19,14 @@
 namespace loom {
 namespace {
 
+// What `loom export` says of the file's inputs and outputs, behind the lines of what was written.
+QString meaningOfExport(const QByteArray& printed) {
+  QStringList sentences;
+  for (const QByteArray& line : printed.trimmed().split('\n'))
+    if (line.startsWith("input ") || line.startsWith("output ")) sentences << QString::fromUtf8(line);
+  return sentences.isEmpty() ? QString() : sentences.join("; ") + ".";
+}
+
 constexpr const char* kKey = "import";
 
 QString documents(const ProjectDocument* document) {
@@ -159,13 +167,16 @@ void MainWindow::exportTo(const ExportWish& wish) {
   if (!run && !save()) return;
   auto* const call = new LoomCall({}, this);
   connect(call, &LoomCall::answered, this,
-          [this, call, name, words = run ? tr("%1: %2").arg(run->name, wordsOf(*run, wish.weights)) : QString()] {
+          [this, call, name, words = run ? tr("%1: %2").arg(run->name, wordsOf(*run, wish.weights)) : QString()](
+              const QByteArray& printed) {
+            call->deleteLater();
             m_messages->hide("export");
             notify({words.isEmpty() ? tr("%1 written, with the weights that training would begin with").arg(name)
                                     : tr("%1 written, with the weights of %2").arg(name, words),
                     {},
                     {}});
-            call->deleteLater();
+            if (const QString meaning = meaningOfExport(printed); !meaning.isEmpty())
+              m_messages->show("export", MessageBars::Kind::information, name + ": " + meaning);
           });
   connect(call, &LoomCall::refused, this, [this, call, name](const QString& sentence) {
     reportError("export", tr("%1 was not written: %2").arg(name, sentence));

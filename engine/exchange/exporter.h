@@ -16,11 +16,23 @@ struct ExportedWeight {
   std::vector<float> values;  // row-major
 };
 
+// One step of an output's numbers on their way back to the unit of the column that they predict: y * by + add, a number
+// for each element of a sample; or exp(y), or exp(y) - 1.
+struct UnitStep {
+  enum class Kind { linear, exponential, exponentialMinusOne } kind = Kind::linear;
+  std::vector<double> by, add;
+};
+
 struct ExportSource {
   Project project;
   std::string network;  // which of its networks
   std::map<std::string, ExportedWeight>
       weights;  // by the name of the parameter or state ("stage1/0/conv_a/weight"), each of the network's
+  // Of outputs, by their nodes: an ONNX file gives these in the unit of their columns. Absent: as the network does.
+  std::map<std::string, std::vector<UnitStep>> units;
+  // What was done to the data before they came to the network, and what its outputs mean (export_run.h). Travels in an
+  // ONNX file as a text `gradloom.preparation`, with what was fitted: means, medians, classes. Null: nothing is known.
+  Json preparation;
 };
 
 // Weights and states under our names: what start_from reads again.

@@ -11,6 +11,7 @@
 #include "engine/network/flatten.h"
 #include "engine/network/project_arguments.h"
 #include "engine/run/exit_code.h"
+#include "engine/training/export_run.h"
 #include "engine/training/settings.h"
 #include "engine/training/start_from.h"
 #include "engine/training/trained_run.h"
@@ -67,15 +68,10 @@ struct ExportArguments {
 
 // A run with the weights of its checkpoint, or a project with those that its training would begin with.
 ExportSource sourceOf(const ExportArguments& given) {
-  ExportSource source;
   const RunFolder run{std::filesystem::absolute(given.source)};
-  if (std::filesystem::exists(run.runFile())) {
-    const TrainedRun trained(run, whichWeights(given.which));
-    source.project = trained.description().project;
-    source.weights = trained.weights();
-    source.network = given.network.empty() ? trainedNetworkOf(source.project) : given.network;
-    return source;
-  }
+  if (std::filesystem::exists(run.runFile()))
+    return exportSourceOf(TrainedRun(run, whichWeights(given.which)), given.network);
+  ExportSource source;
   const std::filesystem::path file = projectFile(given.source);
   source.project = loadProject(file);
   source.network = given.network.empty() ? trainedNetworkOf(source.project) : given.network;
@@ -123,6 +119,9 @@ int exportTo(const ExportArguments& given, const std::atomic<bool>& stop) {
   write(given.onnx, [&](const ExportSource& from, const std::filesystem::path& file) {
     return exportOnnx(from, file, batchOf(given.batch), given.bare ? Carried::nothing : Carried::project);
   });
+  for (const std::string& note : exportNotes(source, !given.onnx.empty())) fmt::print("{}\n", note);
+  if (!given.onnx.empty() && !given.bare && !source.preparation.is_null())
+    fmt::print("the file holds the preparation with its figures as the text gradloom.preparation\n");
   return kExitDone;
 }
 

@@ -15,6 +15,7 @@
 #include "engine/training/holes_to_predict.h"
 #include "engine/training/image_input.h"
 #include "engine/training/prediction_csv.h"
+#include "engine/training/target_unit.h"
 #include "engine/training/trained_network.h"
 
 namespace loom {
@@ -22,76 +23,6 @@ namespace {
 
 // Executables that stay for the next prediction. Each of a pass stands in it until its batch has been read.
 constexpr std::size_t kKeptBatches = 6;
-
-struct Target {
-  std::string variable;         // that losses and metrics compare the output with; empty when it comes from no Input
-  const char* unary = nullptr;  // what the loss applies to the output inside
-  bool softmax = false;
-  bool chance = false;
-};
-
-Target targetOf(const Network& network, const std::string& node) {
-  Target target;
-  for (const Edge& edge : network.edges) {
-    const Node* end = network.find(edge.to.node);
-    const LayerDefinition* layer = end ? findLayer(end->layer) : nullptr;
-    if (edge.from.node != node || !layer || !isResult(layer->role)) continue;
-    if (layer->entry.id == "SoftmaxCrossEntropy") target.softmax = true;
-    if (layer->entry.id == "BinaryCrossEntropy") {
-      target.chance = true;
-      if (Values(layer->entry, end->values).text("from") == "logits") target.unary = "sigmoid";
-    }
-    for (const Edge& other : network.edges) {
-      const Node* input = network.find(other.from.node);
-      if (other.to.node != edge.to.node || other.from.node == node || !input ||
-          roleOf(input->layer) != LayerRole::input || !target.variable.empty())
-        continue;
-      target.variable = Feed::variableOf(network, input->id);
-    }
-  }
-  return target;
-}
-
-// A target that was scaled for training is told in the unit of its column: raw = (prepared - shift) / scale.
-class Unit {
- public:
-  Unit(const Variable& variable, const std::vector<Json>& prepare)
-      : m_columns(meaningOf(columnStepsOf(prepare), variable.name)) {
-    const std::vector<Json> steps = sampleStepsOf(prepare);
-    const bool touched = std::any_of(steps.begin(), steps.end(),
-                                     [&](const Json& step) { return appliesTo(step, prepareStep(step), variable); });
-    if (!touched) return;
-    const Preparation preparation(variable, prepare, false, 0);
-    m_scale = preparation.scale();
-    m_shift = preparation.shift();
-    const SampleLayout layout = layoutOf(variable, preparation.shape());
-    m_inner = layout.planes == layout.channels ? preparation.shape().elements() / layout.planes : 1;
-  }
-  void restore(std::span<float> values) const {
-    for (std::size_t i = 0; i < values.size() && !m_scale.empty(); ++i) {
-      const std::size_t channel = i / static_cast<std::size_t>(m_inner) % m_scale.size();
-      if (m_scale[channel] != 0) values[i] = (values[i] - m_shift[channel]) / m_scale[channel];
-    }
-    restoreColumns(values);
-  }
-  // What restore() undoes, without the steps on columns: the pack holds what those have made.
-  void prepare(std::span<float> values) const {
-    for (std::size_t i = 0; i < values.size() && !m_scale.empty(); ++i) {
-      const std::size_t channel = i / static_cast<std::size_t>(m_inner) % m_scale.size();
-      values[i] = values[i] * m_scale[channel] + m_shift[channel];
-    }
-  }
-  // Of values as the pack holds them: no step on samples was applied.
-  void restoreColumns(std::span<float> values) const {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(m_columns[i % m_columns.size()].inUnits(values[i]));
-  }
-
- private:
-  std::vector<TargetMeaning> m_columns;  // what the steps on columns made of the file's, a number each
-  std::vector<float> m_scale, m_shift;
-  std::int64_t m_inner = 1;  // values that stand side by side in one channel
-};
 
 // As the dataset stores it.
 std::vector<float> rawValues(const Dataset& data, std::int64_t row, std::size_t variable) {
@@ -137,8 +68,8 @@ bool reads(const Schema& schema, const Network& network) {
 struct Output {
   std::string result;         // in the program
   int variable = -1;          // of the target in the file that is read
-  Unit unit;                  // of numbers
-  Unit trained;               // in which a loss compares
+  TargetUnit unit;            // of numbers
+  TargetUnit trained;         // in which a loss compares
   std::vector<float> values;  // of a batch
 };
 
@@ -187,7 +118,7 @@ std::vector<TrainedNetwork::NamedOutput> TrainedNetwork::outputsOf(const Program
   std::vector<NamedOutput> outputs;
   for (const NamedResult& result : one.results) {
     if (result.kind != ResultKind::output) continue;
-    const Target target = targetOf(network(), result.name);
+    const OutputTarget target = targetOf(network(), result.name);
     NamedOutput named{result.name,
                       {.name = (target.variable.empty() ? result.name : target.variable) + "'",
                        .target = target.variable,
@@ -207,12 +138,12 @@ std::vector<TrainedNetwork::NamedOutput> TrainedNetwork::outputsOf(const Program
 
 Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const Network& drawn = network();
-  std::map<std::string, Target> targets;  // by the program's result
+  std::map<std::string, OutputTarget> targets;  // by the program's result
   const auto lowered = [&](std::int64_t batch) {
     ProgramBuilder builder(lowerForPrediction(drawn, {.batch = batch, .seed = m_settings.seed, .training = false}));
     for (NamedResult& result : builder.program().results) {
       // What the loss does inside: the reader wants probabilities, not logits.
-      const Target& target = targets.try_emplace(result.name, targetOf(drawn, result.name)).first->second;
+      const OutputTarget& target = targets.try_emplace(result.name, targetOf(drawn, result.name)).first->second;
       if (target.softmax)
         result.tensor = builder.add("softmax", {result.tensor}, {{"axis", std::int64_t{-1}}});
       else if (target.unary)
@@ -261,9 +192,9 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     const int variable = data->schema().indexOf(output.target);
     if (variable >= 0) column = data->schema().variables[static_cast<std::size_t>(variable)];
     if (output.kind == OutputKind::numbers)
-      outputs.push_back({named.result, variable, Unit(column, prepare), Unit(column, {}), {}});
+      outputs.push_back({named.result, variable, TargetUnit(column, prepare), TargetUnit(column, {}), {}});
     else
-      outputs.push_back({named.result, variable, Unit(column, {}), Unit(column, prepare), {}});
+      outputs.push_back({named.result, variable, TargetUnit(column, {}), TargetUnit(column, prepare), {}});
     predictions.outputs.push_back(std::move(output));
   }
   if (outputs.empty()) throwError(ErrorCode::badProject, "network '{}' has no output to predict", drawn.name);

@@ -7,6 +7,7 @@
 #include "engine/exchange/laid_over.h"
 #include "engine/network/pattern.h"
 #include "engine/training/trained_run.h"
+#include "engine/training/update_program.h"
 
 namespace loom {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -200,6 +201,15 @@ void Lane::tellEvidence() const {
   std::FILE* const list = ::popen("squeue --states=all --format='%i %T %r %j %M' 2>&1", "r");
   for (char line[400]; list && std::fgets(line, sizeof line, list);) say(line);
   if (list) ::pclose(list);
+  for (const char* each : {"slurmctld.log", "slurmd.log"}) {
+    std::ifstream file(m_place.cluster / "slurm" / each);
+    std::deque<std::string> last;
+    for (std::string line; std::getline(file, line);) {
+      last.push_back(line);
+      if (last.size() > 60) last.pop_front();
+    }
+    for (const std::string& line : last) say(fmt::format("{}: {}", each, line));
+  }
 }
 
 void Lane::finish() {

@@ -14,6 +14,18 @@ namespace {
 
 constexpr const char* kProjectKey = "gradloom.project";
 constexpr const char* kNetworkKey = "gradloom.network";
+constexpr const char* kUnitsKey = "gradloom.units";
+
+Json toJson(const UnitStep& step) {
+  if (step.kind == UnitStep::Kind::linear) return {{"by", step.by}, {"add", step.add}};
+  return step.kind == UnitStep::Kind::exponential ? "exp" : "exp - 1";
+}
+
+UnitStep unitStepOf(const Json& step) {
+  using Kind = UnitStep::Kind;
+  if (step.is_string()) return {step == "exp" ? Kind::exponential : Kind::exponentialMinusOne, {}, {}};
+  return {Kind::linear, step.at("by").get<std::vector<double>>(), step.at("add").get<std::vector<double>>()};
+}
 
 // Weights as the numbers of their places, one after the other over all parameters, in the bits of a float. Writers move
 // weights and never calculate with them, so that what stands at a place of a constant tells which weight belongs there.
@@ -141,6 +153,21 @@ bool begins(const Project& project, const std::vector<Parameter>& parameters,
   });
 }
 
+// Throws where it is not what unitsText() writes.
+std::map<std::string, std::vector<UnitStep>> unitsOf(const OnnxGraph& graph) {
+  std::map<std::string, std::vector<UnitStep>> units;
+  const auto text = graph.metadata.find(kUnitsKey);
+  if (text == graph.metadata.end()) return units;
+  try {
+    const Json told = parseJson(text->second, "the units in the file");
+    for (const auto& [output, steps] : told.items())
+      for (const Json& step : steps) units[output].push_back(unitStepOf(step));
+  } catch (const Json::exception& error) {
+    throwError(ErrorCode::badData, "its units cannot be read: {}", error.what());
+  }
+  return units;
+}
+
 // Empty: it was proved, and `carried` is what it says.
 std::string prove(const OnnxGraph& graph, CarriedProject& carried) {
   const std::string& text = graph.metadata.at(kProjectKey);
@@ -162,7 +189,8 @@ std::string prove(const OnnxGraph& graph, CarriedProject& carried) {
   if (wanted > held || wanted >= Places::kMost) return "the graph has other weights than its network";
   Places places(parameters);
   const OnnxGraph written =
-      onnxGraph(flat, [&places](const Parameter& parameter) { return places.numbersOf(parameter); }, {.batch = batch});
+      onnxGraph(flat, [&places](const Parameter& parameter) { return places.numbersOf(parameter); },
+                {.batch = batch, .units = unitsOf(graph)});
   if (graph.opset != written.opset || !areSame(graph.inputs, written.inputs) ||
       !areSame(graph.outputs, written.outputs) || !areSame(graph.nodes, written.nodes) ||
       !matches(graph.constants, written.constants, places))
@@ -175,8 +203,14 @@ std::string prove(const OnnxGraph& graph, CarriedProject& carried) {
 
 }  // namespace
 
-std::map<std::string, std::string> carriedTexts(const Project& project, const std::string& network) {
-  return {{kProjectKey, writeProject(project)}, {kNetworkKey, network}};
+std::map<std::string, std::string> carriedTexts(const ExportSource& source) {
+  std::map<std::string, std::string> texts = {{kProjectKey, writeProject(source.project)},
+                                              {kNetworkKey, source.network}};
+  Json units = Json::object();
+  for (const auto& [output, steps] : source.units)
+    for (const UnitStep& step : steps) units[output].push_back(toJson(step));
+  if (!units.empty()) texts[kUnitsKey] = units.dump();
+  return texts;
 }
 
 std::optional<CarriedProject> carriedProject(const OnnxGraph& graph, ImportReport& report) {

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/exchange/exporter.h"
 #include "engine/exchange/onnx/model.h"
 
 namespace loom::onnx_file {
 
 // What exportOnnx() puts beside the graph.
-std::map<std::string, std::string> carriedTexts(const Project& project, const std::string& network);
+std::map<std::string, std::string> carriedTexts(const ExportSource& source);
 
 struct CarriedProject {
   Project project;

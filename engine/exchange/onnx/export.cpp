@@ -20,7 +20,8 @@ class Exporter {
         m_weights(weights),
         m_open(options.batch == 0),
         m_graph(network.name, kWrittenOpset, options.producerVersion),
-        m_names(m_program.tensors.size()) {
+        m_names(m_program.tensors.size()),
+        m_units(options.units) {
     for (const auto& [key, text] : options.metadata) m_graph.metadata(key, text);
     build();
   }
@@ -37,9 +38,36 @@ class Exporter {
       // An input of the same name may be an output too, in a network of no layers.
       const std::string name =
           m_program.findTensor(result.name, TensorRole::input) == kNoTensor ? result.name : result.name + "_output";
-      m_graph.alias(name, nameOf(result.tensor));
+      m_graph.alias(name, inUnits(result, nameOf(result.tensor)));
       m_graph.output(name, extentsOf(m_program.tensor(result.tensor).shape));
     }
+  }
+
+  // One number where all elements share it.
+  std::string elements(const std::vector<double>& values, const Shape& shape) {
+    if (std::all_of(values.begin(), values.end(), [&](double value) { return value == values.front(); }))
+      return m_graph.number(values.front());
+    return m_graph.constant("unit", shape.withoutFirst().extents(), {values.begin(), values.end()});
+  }
+
+  std::string inUnits(const NamedResult& result, std::string value) {
+    const auto steps = m_units.find(result.name);
+    if (steps == m_units.end()) return value;
+    const Shape& shape = m_program.tensor(result.tensor).shape;
+    for (const UnitStep& step : steps->second) {
+      if (step.kind == UnitStep::Kind::linear) {
+        const auto count = static_cast<std::size_t>(shape.withoutFirst().elements());
+        if (step.by.size() != count || step.add.size() != count)
+          throwError(ErrorCode::badData, "the units of output '{}' are of {} numbers, and it gives {}", result.name,
+                     step.by.size(), count);
+        value =
+            m_graph.node("Add", {m_graph.node("Mul", {value, elements(step.by, shape)}), elements(step.add, shape)});
+        continue;
+      }
+      value = m_graph.node("Exp", {value});
+      if (step.kind == UnitStep::Kind::exponentialMinusOne) value = m_graph.node("Sub", {value, m_graph.number(1)});
+    }
+    return value;
   }
 
   Extents extentsOf(const Shape& shape) const {
@@ -130,6 +158,7 @@ class Exporter {
   GraphWriter m_graph;
   std::vector<std::string> m_names;  // of the program's tensors; empty = not yet
   std::string m_batchOf, m_batch;    // an input, and its number of samples as a value
+  const std::map<std::string, std::vector<UnitStep>>& m_units;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/exchange/exporter.h"
 #include "engine/exchange/onnx/model.h"
 #include "engine/network/network.h"
 #include "engine/program/program.h"
@@ -25,7 +26,8 @@ WeightSource initialWeights(std::uint64_t seed);
 struct OnnxOptions {
   std::int64_t batch = 0;  // 0: left open in the file
   std::string producerVersion;
-  std::map<std::string, std::string> metadata;  // texts that travel beside the graph
+  std::map<std::string, std::string> metadata;         // texts that travel beside the graph
+  std::map<std::string, std::vector<UnitStep>> units;  // as of ExportSource
 };
 
 // `network`: flat (network/flatten.h). Overwrites the file, atomically. Throws Error(badProject) where the network is

@@ -14,8 +14,11 @@ std::vector<std::filesystem::path> exportOnnx(const ExportSource& source, const 
       throwError(ErrorCode::badData, "there is no weight '{}', which the network has", parameter.name);
     return found->second.values;
   };
-  OnnxOptions options{.batch = batch};
-  if (carried == Carried::project) options.metadata = onnx_file::carriedTexts(source.project, source.network);
+  OnnxOptions options{.batch = batch, .producerVersion = {}, .metadata = {}, .units = source.units};
+  if (carried == Carried::project) {
+    options.metadata = onnx_file::carriedTexts(source);
+    if (!source.preparation.is_null()) options.metadata["gradloom.preparation"] = source.preparation.dump();
+  }
   writeOnnx(flatNetwork(source.project, source.network), weights, options, file);
   return {file};
 }

@@ -167,6 +167,36 @@ TEST(OnnxCarried, OnnxruntimeGivesTheSameOutputs) {
   EXPECT_EQ(std::system(fmt::format("{} '{}' '{}'", python, script, folder.path().string()).c_str()), 0);
 }
 
+// Numbers come out in the unit of their column, whoever reads the file; here the drawing comes back as it was.
+TEST(OnnxCarried, OutputsAreInTheUnitOfTheirColumn) {
+  using Kind = UnitStep::Kind;
+  const TestFolder folder("onnx_carried_units");
+  ExportSource source = trained(loadProject(sample("tabular_regression")));
+  const Network flat = flatNetwork(source.project, "main");
+  const ValuesByName inputs = inputsOf(flat, 3);
+  const std::vector<ImportedWeight> weights = listOf(source);
+  const NamedValues own = runNetwork(flat, &weights, inputs).at("cost");
+  source.units["cost"] = {
+      {Kind::linear, {0.5}, {0.25}}, {Kind::exponentialMinusOne, {}, {}}, {Kind::linear, {3}, {-7}}};
+  const fs::path bare = exportOnnx(source, folder.path() / "bare.onnx", 0, Carried::nothing).at(0);
+  const Imported graph = importFile({.file = bare});
+  EXPECT_EQ(lost(graph.report), "");
+  NamedValues wanted = own;
+  for (float& value : wanted.values) value = static_cast<float>(3 * std::expm1(value * 0.5 + 0.25) - 7);
+  expectSame(runNetwork(graph.project.networks.at(0), &graph.weights, inputs), {{"cost", wanted}});
+
+  const fs::path file = exportOnnx(source, folder.path() / "whole.onnx").at(0);
+  EXPECT_EQ(writeProject(importFile({.file = file}).project).find("Exp"), std::string::npos);
+  EXPECT_EQ(importFile({.file = file}).report.count(ReportItem::Kind::ignored), 0U);
+  // Units that are not those of the graph.
+  std::string bytes = readFile(file);
+  bytes.replace(bytes.find("[0.25]"), 6, "[0.75]");
+  writeFileAtomically(file, bytes);
+  EXPECT_EQ(importFile({.file = file}).report.count(ReportItem::Kind::ignored), 1U);
+  source.units["cost"] = {{Kind::linear, {1, 2}, {0, 0}}};
+  EXPECT_THROW(exportOnnx(source, file), Error);
+}
+
 // A unit used twice, a Linear over steps (whose weight the graph holds turned), an LSTM (whose gates stand in another
 // order).
 constexpr const char* kSmall = R"({"loom":1,"networks":{"main":{"nodes":[{"id":"x","layer":"Input","shape":[5,4]},

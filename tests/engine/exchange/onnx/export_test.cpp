@@ -160,7 +160,10 @@ TEST_P(OnnxExport, CarriesTheDrawingAndItsWeights) {
     const std::vector<ImportedWeight> weights = weightsOf(flat);
     const fs::path file = folder.path / (each.name + ".onnx");
     writeOnnx(flat, sourceOf(weights),
-              {.batch = GetParam() ? 0 : 2, .metadata = onnx_file::carriedTexts(project, "main")}, file);
+              {.batch = GetParam() ? 0 : 2,
+               .metadata = onnx_file::carriedTexts(
+                   {.project = project, .network = "main", .weights = {}, .units = {}, .preparation = {}})},
+              file);
     Imported imported = importFile({.file = file});
     EXPECT_EQ(imported.report.count(ReportItem::Kind::ignored), 0U) << reportText(imported.report);
     imported.project.training.settings.erase("start_from");
