@@ -20,10 +20,13 @@ void Launcher::holdLastWord(const QString& id) {
   }
 }
 
+// It may have run before: a job that a batch system starts again stands in its queue without a last word.
 void Launcher::waitsThere(const QString& id) {
   const auto active = m_active.find(id);
-  if (active == m_active.end() || !std::exchange(active->lastWord, std::nullopt)) return;
-  m_store.setState(id, RunState::starting);
+  const RunRecord* const run = m_store.find(id);
+  if (!run || active == m_active.end()) return;
+  if (std::exchange(active->lastWord, std::nullopt) || run->state == RunState::running)
+    m_store.setState(id, RunState::starting);
 }
 
 // The host has said that nothing follows, and perhaps why it ended, which says more than that it was stopped.

@@ -108,6 +108,7 @@ class Lane {
   bool await(int seconds, const std::function<bool()>& what) const;
   void train();
   bool recovers(std::int64_t before);
+  void administrate();
   void tellEvidence() const;
   void finish();
   std::string nameOf(int run) const;
@@ -124,6 +125,7 @@ class Lane {
   std::unique_ptr<Ide> m_ide;
   std::string m_run;
   std::vector<std::string> m_befell;
+  Clock::time_point m_administrated;
   int m_runs = 0;
   bool m_lost = false;  // a run that does not recover ends the lane
 };

@@ -167,6 +167,7 @@ bool Lane::recovers(std::int64_t before) {
   const std::int64_t attempt = seen().attempt;
   const auto begin = Clock::now();
   const bool well = await(kRecovery, [&] {
+    administrate();
     const Ide::Seen now = seen();
     if (now.state == "finished") return true;
     if ((now.state == "stopped" || now.state == "failed") &&
@@ -186,6 +187,17 @@ bool Lane::recovers(std::int64_t before) {
   tellEvidence();
   m_lost = true;
   return false;
+}
+
+// Slurm takes a node out of use by itself where a job came to it twice; sites have somebody who brings it back.
+void Lane::administrate() {
+  if (m_place.kind != Kind::slurm || Clock::now() < m_administrated + std::chrono::seconds(5)) return;
+  m_administrated = Clock::now();
+  if (!command("/usr/bin/sinfo -h -o %T | grep -q drain")) return;
+  say("the node is drained and is brought back");
+  command("/usr/bin/scontrol update NodeName=$(/usr/bin/sinfo -h -o %n) State=RESUME");
+  const std::lock_guard lock(m_course.mutex);
+  ++m_course.counts["(a node that Slurm had drained was brought back)"];
 }
 
 // What a person would look at.

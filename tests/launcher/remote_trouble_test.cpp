@@ -299,9 +299,16 @@ class RemoteTroubleTest : public RemoteFixture {
     say(state({{"phase", "running"}, {"start", 1}}) +
         events("{\"v\":1,\"attempt\":2,\"seq\":2,\"time\":3,\"kind\":\"started\",\"steps_total\":9}\n"));
     QTRY_COMPARE(this->state("a"), RunState::running);
+    // One that was killed left no last word, and waits all the same.
+    say(state({{"phase", "queued"}, {"start", 1}, {"detail", "waiting in Slurm's queue: nodes are drained"}}));
+    QTRY_COMPARE(this->state("a"), RunState::starting);
+    QTRY_COMPARE(m_launcher->stage("a").sentence, "waiting in Slurm's queue: nodes are drained");
+    say(state({{"phase", "running"}, {"start", 1}}) +
+        events("{\"v\":1,\"attempt\":3,\"seq\":3,\"time\":3.5,\"kind\":\"started\",\"steps_total\":9}\n"));
+    QTRY_COMPARE(this->state("a"), RunState::running);
     // And what ends it for good is told with what the host knows.
     say(events(
-        "{\"v\":1,\"attempt\":2,\"seq\":3,\"time\":4,\"kind\":\"finished\",\"reason\":\"stopped\",\"step\":7}\n"));
+        "{\"v\":1,\"attempt\":3,\"seq\":4,\"time\":4,\"kind\":\"finished\",\"reason\":\"stopped\",\"step\":7}\n"));
     QTRY_COMPARE(this->state("a"), RunState::stopping);
     say(state({{"phase", "ended"}, {"start", 1}, {"code", 3}, {"detail", "Slurm cancelled its job"}}, true));
     QTRY_COMPARE(this->state("a"), RunState::stopped);
