@@ -19,8 +19,12 @@
 namespace loom::soak {
 namespace {
 
-constexpr int kMostFaults = 5;       // of one run, which must also come to its end
-constexpr int kRecovery = 150;       // seconds until a run has gone on, or was resumed
+constexpr int kMostFaults = 5;  // of one run, which must also come to its end
+// Seconds until a run has gone on, or was resumed. A Slurm whose controller was killed believes its last saved state,
+// in which a job that has ended still holds the node, until the node has registered some times.
+int recoveryOf(Kind kind) {
+  return kind == Kind::slurm ? 480 : 150;
+}
 constexpr int kEnding = 60;          // until nothing of a run that has ended is there any more
 constexpr int kResumeAgainMs = 700;  // a person tries again
 
@@ -157,7 +161,9 @@ void Lane::train() {
     if (!recovers(before)) return;
   }
   // To its end, resumed where it must.
-  if (!await(kRecovery, [this] { return seen().state == "finished" || !recovers(seen().step); }) || m_lost) return;
+  if (!await(recoveryOf(m_place.kind), [this] { return seen().state == "finished" || !recovers(seen().step); }) ||
+      m_lost)
+    return;
   finish();
 }
 
@@ -166,7 +172,7 @@ bool Lane::recovers(std::int64_t before) {
   auto resumed = Clock::time_point{};
   const std::int64_t attempt = seen().attempt;
   const auto begin = Clock::now();
-  const bool well = await(kRecovery, [&] {
+  const bool well = await(recoveryOf(m_place.kind), [&] {
     administrate();
     const Ide::Seen now = seen();
     if (now.state == "finished") return true;
