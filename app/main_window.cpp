@@ -217,7 +217,7 @@ void MainWindow::projectOpened() {
   connect(&document, &ProjectDocument::analysisChanged, m_problems, &ProblemsPanel::refresh);
   connect(&document, &ProjectDocument::foreignChange, this, &MainWindow::tellForeignChange);
   connect(&document.undoStack(), &QUndoStack::indexChanged, this, [this] {
-    if (noticeUndoes()) m_notice->dismiss();
+    if (m_notice->offers(tr("Undo"))) m_notice->dismiss();
     m_actions->refresh();
   });
   connect(&document, &ProjectDocument::recoveryOffered, this, &MainWindow::offerRecovery);
@@ -238,6 +238,7 @@ void MainWindow::projectOpened() {
 
 // Pages of the project go before its document.
 void MainWindow::projectClosing() {
+  m_undoable.clear();
   keepLayout();
   m_current.clear();
   for (const PageEntry& entry : pageTable()) {
@@ -311,8 +312,16 @@ void MainWindow::go(const Place& place) {
 }
 
 // What it does is about the project that is open: it ends with it.
+// What a notice would undo stays undoable when it has gone, until the project closes.
 void MainWindow::notify(const Notice& notice) {
-  m_notice->show(notice.text, notice.actionText, notice.action, m_workspace.document());
+  std::function<void()> action = notice.action;
+  if (action && notice.actionText == tr("Undo")) {
+    ProjectDocument* const document = m_workspace.document();
+    const int number = ++m_undoableNumber;
+    m_undoable.push_back({number, document ? document->undoStack().index() : 0, notice.text, action});
+    action = [this, number] { undoUndoable(number); };
+  }
+  m_notice->show(notice.text, notice.actionText, action, m_workspace.document());
 }
 
 void MainWindow::reportError(const QString& key, const QString& sentence) {

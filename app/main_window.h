@@ -92,7 +92,7 @@ class MainWindow : public QMainWindow {
   ProblemsPanel& problems() const { return *m_problems; }
   MessageBars& messages() const { return *m_messages; }
   NoticeArea& notice() const { return *m_notice; }
-  bool noticeUndoes() const;  // what was done last is undone by the notice that shows
+  bool undoesBesideProject() const;  // undo() would take back what is none of the project's steps
   Actions& actions() const { return *m_actions; }
   Commands& commands() const { return *m_commands; }
   bool settled() const;  // nothing is being laid out or computed: a picture may be taken
@@ -129,6 +129,7 @@ class MainWindow : public QMainWindow {
   bool asksNameBefore(const std::function<void()>& then);
   bool saveTo(const QString& path);
   void offerRecovery(const QDateTime& time);
+  void offerFurtherRecovery();
   void discardRecovery();
   void discardUnsaved(const Orphan& orphan);
   void tellSaveState();  // a save that failed where nobody asked for it
@@ -152,7 +153,16 @@ class MainWindow : public QMainWindow {
   ProblemsPanel* m_problems;
   StatusStrip* m_status;
   MessageBars* m_messages;
+  // What notices offered to undo, with the project's place at that time.
+  struct Undoable {
+    int number, index;
+    QString text;
+    std::function<void()> act;
+  };
+  void undoUndoable(int number);
   NoticeArea* m_notice;
+  std::vector<Undoable> m_undoable;
+  int m_undoableNumber = 0;
   SearchPanel* m_search;
   QPointer<Popover> m_card;
   ProjectImport* m_import = nullptr;

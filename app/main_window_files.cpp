@@ -206,16 +206,26 @@ void MainWindow::offerRecovery(const QDateTime& time) {
       tr("Changes of %1 were not saved when Gradloom ended.").arg(QLocale().toString(time, "yyyy-MM-dd HH:mm")),
       {{tr("Recover them"),
         [this] {
-          if (m_workspace.document()) m_workspace.document()->recover();
+          ProjectDocument* const document = m_workspace.document();
+          if (!document) return;
+          if (const Outcome recovered = document->recover(); !recovered) return report("recovery", recovered);
+          offerFurtherRecovery();
         }},
        {tr("Discard them"), [this] { discardRecovery(); }}});
+}
+
+// More than one crash may have left something.
+void MainWindow::offerFurtherRecovery() {
+  ProjectDocument* const document = m_workspace.document();
+  if (const auto time = document ? document->recoverable() : std::nullopt) offerRecovery(*time);
 }
 
 void MainWindow::discardRecovery() {
   ProjectDocument* const document = m_workspace.document();
   if (!document) return;
   const auto kept = document->recovery();
-  document->discardRecovery();
+  document->discardOffered();
+  offerFurtherRecovery();
   if (!kept) return;
   notify({tr("The changes of %1 are discarded").arg(QLocale().toString(kept->time, "yyyy-MM-dd HH:mm")), tr("Undo"),
           [document = QPointer<ProjectDocument>(document), kept] {

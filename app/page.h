@@ -37,12 +37,13 @@ struct Place {
   QString page;     // id in the page table: "network", "data", "settings", "training", "runs", "hosts", "start"
   QString network;  // of a node
   QString node;
-  QString field;    // key of a field of the node, or a path such as "training.optimizer.learning_rate"
-  QString dataset;  // name in the project; on the network page with nothing drawn: start from data
-  qint64 row = -1;  // of the dataset, from 1
-  QString column;   // of the dataset
-  QString run;      // id in the run store
-  QString host;     // id in the list of hosts
+  QString field;       // key of a field of the node, or a path such as "training.optimizer.learning_rate"
+  QString dataset;     // name in the project; on the network page with nothing drawn: start from data
+  qint64 row = -1;     // line of the dataset's file, whose first is 1
+  qint64 sample = -1;  // row of the dataset's file, whose first is 0, as an evaluation counts them
+  QString column;      // of the dataset
+  QString run;         // id in the run store
+  QString host;        // id in the list of hosts
 };
 
 // Bottom right, one at a time, 8 s, for finished things; never for errors.

@@ -127,9 +127,10 @@ void Actions::refresh() {
                          "reset-layout", "close-project"})
     find(id)->setEnabled(document);
   QUndoStack* const stack = document ? &document->undoStack() : nullptr;
-  find("undo")->setEnabled(m_window.noticeUndoes() || (stack && stack->canUndo()));
+  find("undo")->setEnabled(m_window.undoesBesideProject() || (stack && stack->canUndo()));
   find("redo")->setEnabled(stack && stack->canRedo());
-  find("undo")->setText(stack && stack->canUndo() ? tr("Undo %1").arg(stack->undoText()) : tr("Undo"));
+  find("undo")->setText(
+      stack && stack->canUndo() && !m_window.undoesBesideProject() ? tr("Undo %1").arg(stack->undoText()) : tr("Undo"));
   find("redo")->setText(stack && stack->canRedo() ? tr("Redo %1").arg(stack->redoText()) : tr("Redo"));
   const RunRecord* const live = m_window.workspace().liveRun();
   find("stop-after-epoch")->setEnabled(live && Launcher::may(live->state, RunAction::stopAfterEpoch));

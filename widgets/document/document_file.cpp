@@ -82,6 +82,10 @@ void ProjectDocument::load(ReadProject read, std::string diskText, const QString
   m_checks.begin(m_project);
   m_autosave.stop();
   m_recovery.attach(path, name);
+  while (const auto left = m_recovery.find()) {  // the file says it already
+    if (left->text != m_diskText) break;
+    RecoveryFile::remove(*left);
+  }
   cancelArranging();
   watchFile();
   Q_EMIT pathChanged();
@@ -232,7 +236,7 @@ Outcome ProjectDocument::write(const QString& path) {
 
 std::optional<QDateTime> ProjectDocument::recoverable() const {
   const auto found = m_recovery.find();
-  if (!found || found->text == m_diskText || isModified()) return std::nullopt;
+  if (!found || found->text == m_diskText) return std::nullopt;
   return found->time;
 }
 
@@ -245,7 +249,12 @@ Outcome ProjectDocument::recover() {
   if (!m_path.isEmpty()) makePathsAbsolute(read.project, folder());
   m_recoveredAt = found->time.toString(QStringLiteral("HH:mm"));
   replace(tr("Recover %1").arg(m_recoveredAt), std::move(read.project));
-  if (isModified()) setSaveState(SaveState::recovered);
+  if (isModified()) {
+    setSaveState(SaveState::recovered);
+    writeRecovery();
+    m_recovery.finish();  // the one is gone only when the other stands
+  }
+  RecoveryFile::remove(*found);
   return Outcome::done();
 }
 
@@ -286,8 +295,12 @@ void ProjectDocument::discardRecovery() {
   m_stack.setClean();  // closing writes no other
 }
 
+void ProjectDocument::discardOffered() {
+  if (const auto found = m_recovery.find()) RecoveryFile::remove(*found);
+}
+
 void ProjectDocument::restoreRecovery(const Recovered& recovered) {
-  m_recovery.restore(recovered);
+  RecoveryFile::restore(recovered);
   if (const auto time = recoverable()) Q_EMIT recoveryOffered(*time);
 }
 

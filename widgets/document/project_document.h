@@ -88,8 +88,9 @@ class ProjectDocument : public QObject {
   // Becomes the project that was never saved when the program ended: it stands as unsaved work again, the orphan is
   // gone.
   Outcome recoverUnsaved(const Orphan& orphan);
-  void discardRecovery();  // also when a person closes without saving
-  // What discardRecovery() would remove, and back again: it is offered once more.
+  void discardRecovery();  // of what is unsaved now: a person closes without saving
+  void discardOffered();   // what recover() would take
+  // What discardOffered() would remove, and back again: it is offered once more.
   std::optional<Recovered> recovery() const { return m_recovery.find(); }
   void restoreRecovery(const Recovered& recovered);
   void setAutosaveDelay(int milliseconds) { m_autosave.setInterval(milliseconds); }

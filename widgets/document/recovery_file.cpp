@@ -15,7 +15,7 @@ namespace loom {
 
 namespace {
 
-const QString kUnnamed = QStringLiteral("unsaved-");
+const QString kUnnamed = QStringLiteral("unsaved-"), kLeft = QStringLiteral(".left-");
 
 QString recoveryFolder() {
   return QDir(QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation))
@@ -82,7 +82,7 @@ void RecoveryFile::attach(const QString& path, const QString& name) {
   }
   QDir().mkpath(recoveryFolder());
   m_lock = lockOf(m_fallback);
-  if (m_lock->tryLock(0)) return;
+  if (m_lock->tryLock(0)) return setAside();
   if (m_lock->error() == QLockFile::LockFailedError) {
     m_openElsewhere = true;
     m_beside.clear();
@@ -96,17 +96,32 @@ void RecoveryFile::attach(const QString& path, const QString& name) {
   }
 }
 
+void RecoveryFile::setAside() const {
+  for (const QString& file : {m_beside, m_fallback}) {
+    const QFileInfo info(file);
+    if (file.isEmpty() || !info.isFile()) continue;
+    const QDateTime time = info.lastModified();
+    const QString mark = kLeft + time.toUTC().toString(QStringLiteral("yyyyMMddhhmmsszzz"));
+    if (QFile::rename(file, file + mark)) continue;
+    // The folder cannot be written any more: a copy stands in the user's own.
+    if (QFile::copy(file, m_fallback + mark)) setTime(m_fallback + mark, time);
+  }
+}
+
 std::optional<Recovered> RecoveryFile::find() const {
   if (m_openElsewhere) return std::nullopt;
   std::optional<Recovered> newest;
   for (const QString& file : {m_beside, m_fallback}) {
-    const QFileInfo info(file);
-    if (file.isEmpty() || !info.isFile()) continue;
-    if (newest && newest->time >= info.lastModified()) continue;
-    try {
-      newest = Recovered{readFile(toPath(file)), info.lastModified()};
-    } catch (const Error&) {
-      continue;  // a recovery file that cannot be read recovers nothing
+    if (file.isEmpty()) continue;
+    const QFileInfo own(file);
+    for (const QFileInfo& info : own.dir().entryInfoList(QDir::Files | QDir::Hidden)) {
+      if (!info.fileName().startsWith(own.fileName() + kLeft)) continue;
+      if (newest && newest->time >= info.lastModified()) continue;
+      try {
+        newest = Recovered{readFile(toPath(info.filePath())), info.lastModified(), info.filePath()};
+      } catch (const Error&) {
+        continue;  // a recovery file that cannot be read recovers nothing
+      }
     }
   }
   return newest;
@@ -132,14 +147,17 @@ void RecoveryFile::discard() {
     if (!file.isEmpty()) QFile::remove(file);
 }
 
+void RecoveryFile::remove(const Recovered& recovered) {
+  QFile::remove(recovered.file);
+}
+
 void RecoveryFile::restore(const Recovered& recovered) {
-  finish();
   try {
-    writeTo(m_beside, m_fallback, recovered.text);
+    writeFileAtomically(toPath(recovered.file), recovered.text);
+    setTime(recovered.file, recovered.time);
   } catch (const Error&) {
-    return;  // no room any more: there is nothing to offer
+    // No room any more: there is nothing to offer.
   }
-  setTime(!m_beside.isEmpty() && QFileInfo::exists(m_beside) ? m_beside : m_fallback, recovered.time);
 }
 
 void RecoveryFile::discardSoon() {

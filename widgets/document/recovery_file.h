@@ -1,7 +1,8 @@
 #pragma once
 // The hidden sibling that holds unsaved changes: `.name.loom.recovery` beside the project, or in the user's data folder
 // where the project's folder cannot be written or the project has no file yet. Written atomically; removed when the
-// project is saved or closed in order, so one that is found was left by a crash. A lock file tells it from that of
+// project is saved or closed in order, so one that is found was left by a crash: it is set aside under a name of its
+// own until a person has answered, whatever is edited, saved or lost again meanwhile. A lock file tells it from that of
 // another window.
 #include <QDateTime>
 #include <QLockFile>
@@ -19,6 +20,7 @@ namespace loom {
 struct Recovered {
   std::string text;  // the project as it was
   QDateTime time;
+  QString file;  // where it stands aside
 };
 
 struct Orphan {
@@ -34,15 +36,17 @@ class RecoveryFile {
 
   // Turns to another project; `path` empty for one without a file (then `name` tells its recovery from others).
   void attach(const QString& path, const QString& name);
-  // What a crash left, unless another window has this project open.
+  // The newest of what crashes left, unless another window has this project open.
   std::optional<Recovered> find() const;
   // Beside the window's thread, as a disk may take its time; of several texts that wait, the newest is written.
   // `failed` is called there with the reason when it can be written nowhere.
   void write(std::function<std::string()> text, std::function<void(const QString&)> failed);
   void finish();  // waits until what was given stands
   void discard();
-  void restore(const Recovered& recovered);  // what find() had answered before it was discarded
-  void discardSoon();                        // the same, without waiting for what is being written
+  void discardSoon();  // the same, without waiting for what is being written
+  // What find() answered, and back again.
+  static void remove(const Recovered& recovered);
+  static void restore(const Recovered& recovered);
   // Projects that were never saved when the program ended without a word.
   static std::vector<Orphan> orphans();
   static std::string read(const Orphan& orphan);
@@ -51,6 +55,7 @@ class RecoveryFile {
   bool openElsewhere() const { return m_openElsewhere; }
 
  private:
+  void setAside() const;
   QString m_beside, m_fallback;  // empty where there is none
   std::unique_ptr<QLockFile> m_lock;
   bool m_openElsewhere = false;

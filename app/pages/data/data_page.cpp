@@ -82,6 +82,7 @@ void DataPage::connectParts() {
     refreshFindings();
     showState();
   });
+  connect(m_model, &SamplesModel::modelReset, this, &DataPage::goToAwaited);
   connect(m_session, &DatasetSession::failed, this, [this] {
     m_preparation->setSample(nullptr, 0);
     refreshFindings();
@@ -323,9 +324,19 @@ bool DataPage::show(const Place& place) {
   }
   const int column = m_model->columnOf(place.column.section(':', 0, 0).toStdString());
   if (column >= 0) chooseColumn(m_model->columnName(column));
-  if (place.row > 0)
-    if (const int row = m_model->rowOfLine(place.row); row >= 0) m_samples->goToCell(row, column);
+  m_awaited = place;
+  goToAwaited();
   return true;
+}
+
+// A table that is still being read is asked again when it stands.
+void DataPage::goToAwaited() {
+  if (!m_awaited || m_model->rowCount() == 0) return;
+  const Place place = *std::exchange(m_awaited, std::nullopt);
+  const int row = place.sample >= 0 ? m_model->rowOfFile(place.sample)
+                  : place.row > 0   ? m_model->rowOfLine(place.row)
+                                    : -1;
+  if (row >= 0) m_samples->goToCell(row, m_model->columnOf(place.column.section(':', 0, 0).toStdString()));
 }
 
 bool DataPage::filesDropped(const QList<QUrl>& urls) {

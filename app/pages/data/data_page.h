@@ -3,6 +3,7 @@
 // does here changes the project (steps, the target, which columns feed which Input) and never a file.
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -128,6 +129,8 @@ class DataPage : public Page {
   bool m_sizesChosen = false;  // by a person: now or in an earlier session
   bool m_showingRole = false;
   QString m_copyFrom;
+  void goToAwaited();
+  std::optional<Place> m_awaited;  // until the table stands
   SamplesModel* m_model;
   SamplesView* m_samples;
   FindingsList* m_list;

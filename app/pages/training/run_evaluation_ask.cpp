@@ -183,7 +183,7 @@ void RunEvaluation::openInData() {
   const int card = m_board->cards().current();
   const EvaluatedSample* const sample = m_board->cards().sample(card);
   if (sample)
-    m_context.go({.page = "data", .dataset = QString::fromStdString(m_report->dataset), .row = sample->row + 1});
+    m_context.go({.page = "data", .dataset = QString::fromStdString(m_report->dataset), .sample = sample->row});
 }
 
 }  // namespace loom

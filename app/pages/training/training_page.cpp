@@ -349,7 +349,9 @@ QJsonObject TrainingPage::saveLayout() const {
 }
 
 void TrainingPage::restoreLayout(const QJsonObject& layout) {
-  m_tabs->setCurrentIndex(layout["tab"].toInt(0));
+  // Made for a run that was just started, the page shows its curves.
+  const RunRecord* const run = context().store->find(m_run);
+  m_tabs->setCurrentIndex(run && isLive(run->state) ? 0 : layout["tab"].toInt(0));
   m_unit->setCurrent(std::clamp(layout["unit"].toInt(0), 0, 3));
   m_smoothing->setWeight(layout["smoothing_weight"].toDouble(kUsualSmoothing));
   m_log->setChecked(layout["log"].toBool(false));

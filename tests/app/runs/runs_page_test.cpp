@@ -23,6 +23,7 @@
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/controls/notice.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 
@@ -338,9 +339,22 @@ class RunsPageTest : public RunsPageFixture {
     const auto highlighted = [&] { return charts->panels().front()->highlighted(); };
     choose(a);
     QTRY_COMPARE(highlighted(), a);
+    // Ctrl+Z means what was done last, also when its notice has gone; the project's own step is next.
+    const Json batch = workspace().document()->project().training.settings.value("batch", Json());
+    workspace().document()->setSetting("batch", 5);
+    table().setFocus();
     QTest::keyClick(&table(), Qt::Key_Delete);
     QTRY_COMPARE(highlighted(), QString());
     QVERIFY(store().find(b));
+    QTRY_COMPARE(row(a), -1);
+    NoticeArea& notice = m_open->window().notice();
+    notice.dismiss();
+    QTest::keyClick(&m_open->window(), Qt::Key_Z, Qt::ControlModifier);
+    QTRY_VERIFY(row(a) >= 0);
+    QCOMPARE(workspace().document()->project().training.settings.value("batch", Json()), Json(5));
+    QTest::keyClick(&m_open->window(), Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(workspace().document()->project().training.settings.value("batch", Json()), batch);
+    QVERIFY2(notice.sentence().startsWith("Undone in the project: "), qPrintable(notice.sentence()));
   }
 
   void aFilterThatLeavesNothingSaysSo() {

@@ -9,6 +9,7 @@
 #include <QPainter>
 #include <QTabBar>
 
+#include "app/pages/data/samples_view.h"
 #include "app/pages/training/evaluation_board.h"
 #include "app/pages/training/evaluation_side.h"
 #include "app/pages/training/sample_panel.h"
@@ -355,8 +356,12 @@ class RunEvaluationTest : public QObject {
     // Keys open one, too; its row is in Data.
     QTest::keyClick(&cards(), Qt::Key_Return);
     QVERIFY(board().showsSample());
+    const qint64 wanted = cards().sample(1)->row;
     m_open->click("look-data");
     QTRY_VERIFY(window().page("data")->isVisible());
+    // The very row, though the page is made and its table read just now.
+    auto* const samples = window().page("data")->findChild<SamplesView*>();
+    QTRY_COMPARE_WITH_TIMEOUT(samples->currentRow(), static_cast<int>(wanted), kPatience);
   }
 
   // Without a layer with places the gradient is taken, and what a person chooses in spite of it is told.

@@ -253,6 +253,11 @@ class TrainedModelTest : public QObject {
     QTRY_VERIFY2(places() > 0.8, qPrintable(QString::number(places())));
     QTest::mouseClick(extent, Qt::LeftButton, {}, extent->segment(0).center());
     QTRY_VERIFY(places() < 0.5);
+    // Also where the page is made for it.
+    QJsonObject layout = page().saveLayout();
+    layout["tab"] = 5;
+    page().restoreLayout(layout);
+    QCOMPARE(tabs->currentIndex(), 0);
     // The rate that is to come stands there too.
     const auto planned = [&] {
       for (LineChart* chart : page().curves().stack().panels())

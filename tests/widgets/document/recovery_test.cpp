@@ -37,6 +37,7 @@ class RecoveryTest : public QObject {
   void savingAndUndoingLeaveNoRecoveryFile();
   void openingChangesNothing();
   void recoveringIsOneStep();
+  void whatACrashLeftStaysUntilItIsAnswered();
   void asecondWindowIsNoCrash();
   void whatAnotherProgramWroteIsKept();
   void aFailedSaveSaysWhyAndKeepsTheFile();
@@ -123,6 +124,40 @@ void RecoveryTest::recoveringIsOneStep() {
   document.undoStack().redo();
   document.discardRecovery();
   QVERIFY(!QFile::exists(recovery()));
+}
+
+// Somebody edits and saves before they look at the banner, and loses the program once more.
+void RecoveryTest::whatACrashLeftStaysUntilItIsAnswered() {
+  const auto crashWith = [this](int channels) {
+    ProjectDocument document;
+    QVERIFY(document.open(m_path));
+    document.setField("main", "conv", "channels", channels);
+  };  // closed while modified: kept
+  crashWith(9);
+  crashWith(11);
+  ProjectDocument document;
+  document.setAutosaveDelay(1);
+  QVERIFY(document.open(m_path));
+  document.setField("main", "conv", "channels", 7);
+  QTRY_VERIFY(QFile::exists(recovery()));
+  QVERIFY(document.save());
+  const auto channels = [&document] { return document.network("main")->find("conv")->values["channels"]; };
+  QVERIFY(document.recover());
+  QVERIFY(channels() == Json(11));
+  QVERIFY(document.recoverable());
+  const Recovered older = *document.recovery();
+  document.discardOffered();
+  QVERIFY(!document.recoverable());
+  QSignalSpy offered(&document, &ProjectDocument::recoveryOffered);
+  document.restoreRecovery(older);
+  QCOMPARE(offered.count(), 1);
+  QVERIFY(document.recover());
+  QVERIFY(channels() == Json(9));
+  QVERIFY(!document.recoverable());
+  document.undoStack().undo();
+  document.undoStack().undo();
+  QVERIFY(channels() == Json(7));
+  document.discardRecovery();
 }
 
 void RecoveryTest::asecondWindowIsNoCrash() {
