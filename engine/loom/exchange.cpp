@@ -121,7 +121,10 @@ int exportTo(const ExportArguments& given, const std::atomic<bool>& stop) {
   });
   for (const std::string& note : exportNotes(source, !given.onnx.empty())) fmt::print("{}\n", note);
   if (!given.onnx.empty() && !given.bare && !source.preparation.is_null())
-    fmt::print("the file holds the preparation with its figures as the text gradloom.preparation\n");
+    fmt::print(
+        "the file carries the preparation with its figures (gradloom.preparation) and the project, with the paths of "
+        "its "
+        "data; --bare leaves both out\n");
   return kExitDone;
 }
 

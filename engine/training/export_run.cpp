@@ -111,13 +111,6 @@ ExportSource exportSourceOf(const TrainedRun& run, const std::string& network) {
                       .weights = run.weights(),
                       .units = {},
                       .preparation = {}};
-  // Nobody's folders travel along: data are named as seen from the project, or by their file alone.
-  for (DatasetSpec& dataset : source.project.datasets) {
-    const std::filesystem::path csv(dataset.csv);
-    if (!csv.is_absolute()) continue;
-    const std::filesystem::path seen = csv.lexically_relative(description.folder);
-    dataset.csv = seen.empty() || *seen.begin() == ".." ? csv.filename().string() : seen.string();
-  }
   const std::vector<UpdateSpec>& updates = description.project.training.updates;
   const auto prepared =
       updates.empty() ? description.prepared.end() : description.prepared.find(updates.front().dataset);
