@@ -45,6 +45,7 @@ StatusStrip::StatusStrip(Workspace&, QWidget* parent) : QFrame(parent) {
   m_host = part(tr("This machine"), tr("Host"));
   m_words = part({}, tr("What the page shows"));
   m_words->setObjectName("status-words");
+  m_words->setShrinks(true);
   m_memory = part({}, tr("Memory of this window"));
   m_version = part(tr("Gradloom %1").arg(GRADLOOM_VERSION), tr("Version"));
   m_host->setObjectName("status-host");
@@ -86,6 +87,7 @@ void StatusStrip::setProblems(int errors, int warnings) {
 
 void StatusStrip::setPageWords(const QString& words) {
   m_words->setText(words);
+  m_words->setToolTip(words);
   m_words->setVisible(!words.isEmpty());
   m_wordsLine->setVisible(!words.isEmpty());
 }

@@ -124,7 +124,8 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
     }
     ends = kept;
   }
-  const auto rowHeight = [&] { return two ? kTwoLineGap : kEndGap; }();
+  const double grown = theme.textSize() / 100.0, height = 15 * grown;  // of a line of words
+  const double endGap = kEndGap * grown, rowHeight = two ? kTwoLineGap * grown : endGap;
   std::vector<double> wanted;
   double above = 0;
   for (const PanelLine* line : ends) {
@@ -132,11 +133,11 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       wanted.push_back(std::clamp(line->drawn.end->y(), 0.0, plot.height()));
     } else {
       // Parts of a stack are listed from the top, in the order in which they lie.
-      wanted.push_back(plot.height() / 2 - (above++ - static_cast<double>(ends.size()) / 2) * kEndGap);
+      wanted.push_back(plot.height() / 2 - (above++ - static_cast<double>(ends.size()) / 2) * endGap);
     }
   }
   const bool oneRow = !two || (!ends.empty() && !ends.front()->drawn.end);
-  const double gap = oneRow ? (two ? 22 : rowHeight) : rowHeight;
+  const double gap = oneRow && two ? 22 * grown : rowHeight;
   // Labels may stand a little beyond the frame, over title and axis.
   const double spare = std::min(8.0, static_cast<double>(m_chart.m_margins.bottom));
   for (double& y : wanted) y += spare;
@@ -179,23 +180,26 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
       painter.setFont(names);
       painter.setPen(m_palette[Colour::text]);
       const double room = right - wide - 4 - textLeft;
-      painter.drawText(QRectF(textLeft, y - 9, room, 18), Qt::AlignVCenter | Qt::AlignLeft,
+      painter.drawText(QRectF(textLeft, y - height / 2 - 2, room, height + 4), Qt::AlignVCenter | Qt::AlignLeft,
                        QFontMetricsF(names).elidedText(line.line.name, Qt::ElideMiddle, room));
       painter.setFont(values);
-      painter.drawText(QRectF(right - wide - 1, y - 9, wide + 1, 18), Qt::AlignVCenter | Qt::AlignRight, value);
-      m_chart.m_endValues.push_back({QRectF(right - wide - 1, y - 9, wide + 1, 18), line.line.id, bold});
+      painter.drawText(QRectF(right - wide - 1, y - height / 2 - 2, wide + 1, height + 4),
+                       Qt::AlignVCenter | Qt::AlignRight, value);
+      m_chart.m_endValues.push_back(
+          {QRectF(right - wide - 1, y - height / 2 - 2, wide + 1, height + 4), line.line.id, bold});
     } else if (!sign) {
       painter.setFont(Theme::withWeight(theme.numberFont(FontRole::label), 500));
       painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(textLeft, y - 9, right - textLeft, 18), Qt::AlignVCenter | Qt::AlignLeft, value);
+      painter.drawText(QRectF(textLeft, y - height / 2 - 2, right - textLeft, height + 4),
+                       Qt::AlignVCenter | Qt::AlignLeft, value);
     } else {
       painter.setFont(names);
       painter.setPen(m_palette[Colour::text2]);
-      painter.drawText(QRectF(textLeft, y - 15, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft,
+      painter.drawText(QRectF(textLeft, y - height, right - textLeft, height), Qt::AlignVCenter | Qt::AlignLeft,
                        line.line.name);
       painter.setFont(values);
       painter.setPen(m_palette[Colour::text]);
-      painter.drawText(QRectF(textLeft, y, right - textLeft, 15), Qt::AlignVCenter | Qt::AlignLeft, value);
+      painter.drawText(QRectF(textLeft, y, right - textLeft, height), Qt::AlignVCenter | Qt::AlignLeft, value);
     }
   }
 }

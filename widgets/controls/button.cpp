@@ -110,7 +110,9 @@ QSize Button::minimumSizeHint() const {
 }
 
 void Button::paintEvent(QPaintEvent* event) {
-  if (!m_shrinks) return QPushButton::paintEvent(event);
+  // Whatever the reason, words that do not fit end in an ellipsis: centred, they would be cut on both sides.
+  if (text().isEmpty() || (!m_shrinks && width() >= QPushButton::sizeHint().width()))
+    return QPushButton::paintEvent(event);
   QStyleOptionButton option;
   initStyleOption(&option);
   // What the hint leaves beside the words: padding, frame and icon.

@@ -23,6 +23,7 @@
 #include "engine/network/dataset_rows.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/elided_label.h"
 #include "widgets/controls/flow_layout.h"
 #include "widgets/controls/number_field.h"
 #include "widgets/controls/search_field.h"
@@ -72,7 +73,7 @@ QWidget* DataPage::makeBar() {
   m_tabs->setDrawBase(false);
   m_tabs->setExpanding(false);
   m_tabs->setAccessibleName(QStringLiteral("Datasets"));
-  m_path = makeLabel("hint");
+  m_path = new ElidedLabel("hint");
   m_path->setObjectName("data-path");
   m_path->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   m_format = new Button(QString(), ButtonKind::link);

@@ -52,6 +52,9 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
   m_redo = iconButton(QStringLiteral("redo"), tr("Redo"), this);
   m_cost = new Button(QStringLiteral("cost"), {}, ButtonKind::plain, this);
   m_arrange = new Button(QStringLiteral("arrange"), tr("Arrange"), ButtonKind::plain, this);
+  // They give way to the tabs.
+  m_cost->setShrinks(true);
+  m_arrange->setShrinks(true);
   m_arrange->setToolTip(tr("Arrange (Ctrl+L)"));
   m_moreButton = iconButton(QStringLiteral("more"), tr("More"), this);
   m_layers = iconButton(QStringLiteral("grid"), tr("Layers (Ctrl+B)"), this);
@@ -140,10 +143,13 @@ NetworkBar::NetworkBar(NetworkScene& scene, QWidget* parent) : QWidget(parent), 
     line("network.add-unit");
     menu.exec(m_tabs->mapToGlobal(at));
   });
-  connect(&Theme::of(this), &Theme::changed, this, [this] {
-    refreshTabs();
-    update();
-  });
+  connect(
+      &Theme::of(this), &Theme::changed, this,
+      [this] {
+        refreshTabs();
+        update();
+      },
+      Qt::QueuedConnection);  // the tabs have their new font by then
   refreshTabs();
   refreshTools();
   setCost(m_scene.costKind());
@@ -251,6 +257,7 @@ void NetworkBar::refreshTabs() {
   int wide = 0;
   for (int i = 0; i < m_tabs->count(); ++i) wide += m_tabs->tabRect(i).width();
   m_tabs->setMaximumWidth(std::max(60, wide));
+  m_tabs->setMinimumWidth(std::clamp(wide, 60, 2 * m_tabs->fontMetrics().averageCharWidth() * 14));
 }
 
 void NetworkBar::refreshTools() {

@@ -237,7 +237,8 @@ void SettingsPage::makeRoom() {
   const Qt::Orientation wanted = crowded ? Qt::Vertical : Qt::Horizontal;
   if (wanted == m_splitter->orientation()) return;
   m_splitter->setOrientation(wanted);
-  m_splitter->setSizes(crowded ? QList<int>{1, 1} : m_beside);
+  m_splitter->widget(1)->setMinimumHeight(crowded ? 160 : 0);  // instead of all that it would like
+  m_splitter->setSizes(crowded ? QList<int>{600, 400} : m_beside);
 }
 
 void SettingsPage::resizeEvent(QResizeEvent* event) {

@@ -9,7 +9,15 @@
 namespace loom {
 namespace {
 
-constexpr int kHeight = 60, kTitleBottom = 31, kWordsLeft = 80, kGap = 16, kRight = 12, kLine = 18;
+constexpr int kHeight = 60, kTop = 10, kWordsLeft = 80, kGap = 16, kRight = 12;
+
+// Of a line of words in its usual size; a larger one takes what it needs.
+int lineOf(FontRole role, const QWidget* widget) {
+  return std::max(role == FontRole::heading ? 20 : 18, QFontMetrics(Theme::of(widget).font(role)).height());
+}
+int titleBottom(const QWidget* widget) {
+  return kTop + 1 + lineOf(FontRole::heading, widget);
+}
 
 }  // namespace
 
@@ -41,7 +49,8 @@ QStringList ProjectRow::lines() const {
 }
 
 int ProjectRow::leastHeight() const {
-  return kHeight + (m_content.told ? 2 * kLine : 0);
+  const int line = lineOf(FontRole::label, this);
+  return std::max(kHeight, titleBottom(this) + line + kTop) + (m_content.told ? 2 * line : 0);
 }
 
 QSize ProjectRow::sizeHint() const {
@@ -61,7 +70,12 @@ int ProjectRow::heightForWidth(int width) const {
   const int words =
       label.boundingRect(QRect(0, 0, std::max(60, wordsWidth(width)), 1000), Qt::TextWordWrap, m_content.detail)
           .height();
-  return std::max(kHeight, kTitleBottom + words + 10);
+  return std::max(kHeight, titleBottom(this) + words + kTop);
+}
+
+void ProjectRow::changeEvent(QEvent* event) {
+  QAbstractButton::changeEvent(event);
+  if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange) updateGeometry();
 }
 
 void ProjectRow::enterEvent(QEnterEvent*) {
@@ -127,36 +141,36 @@ void ProjectRow::paintEvent(QPaintEvent*) {
   paintThumbnail(painter, QRectF(8, 8, 60, kHeight - 16));
   const QColor ink = theme.colour(m_content.missing ? Colour::disabled : Colour::text);
   const QFont title = theme.font(FontRole::heading), label = theme.font(FontRole::label);
+  const int first = lineOf(FontRole::heading, this), line = lineOf(FontRole::label, this), below = titleBottom(this);
   const int right = width() - kRight;
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
   const int value = painter.fontMetrics().horizontalAdvance(m_content.value),
             moment = painter.fontMetrics().horizontalAdvance(m_content.moment);
-  painter.drawText(QRect(right - value, 10, value, 20), Qt::AlignVCenter | Qt::AlignRight, m_content.value);
-  painter.drawText(QRect(right - moment, 31, moment, 18), Qt::AlignVCenter | Qt::AlignRight, m_content.moment);
+  painter.drawText(QRect(right - value, kTop, value, first), Qt::AlignVCenter | Qt::AlignRight, m_content.value);
+  painter.drawText(QRect(right - moment, below, moment, line), Qt::AlignVCenter | Qt::AlignRight, m_content.moment);
   if (m_content.status)
-    paintStatus(painter, *m_content.status, QRectF(right - value - 22, 13, 14, 14),
+    paintStatus(painter, *m_content.status, QRectF(right - value - 22, kTop + (first - 14) / 2.0, 14, 14),
                 theme.colour(statusColour(*m_content.status)), 0.12);
   const int words = wordsWidth(width());
   painter.setFont(title);
   painter.setPen(ink);
-  painter.drawText(QRect(kWordsLeft, 10, words, 20), Qt::AlignVCenter,
+  painter.drawText(QRect(kWordsLeft, kTop, words, first), Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(m_content.title, Qt::ElideRight, words));
   painter.setFont(label);
   painter.setPen(theme.colour(Colour::text3));
   if (m_content.sentence)
-    painter.drawText(QRect(kWordsLeft, kTitleBottom, words, height() - kTitleBottom), Qt::TextWordWrap,
-                     m_content.detail);
+    painter.drawText(QRect(kWordsLeft, below, words, height() - below), Qt::TextWordWrap, m_content.detail);
   else
-    painter.drawText(QRect(kWordsLeft, kTitleBottom, words, 18), Qt::AlignVCenter,
+    painter.drawText(QRect(kWordsLeft, below, words, line), Qt::AlignVCenter,
                      painter.fontMetrics().elidedText(m_content.detail, Qt::ElideMiddle, words));
   painter.setPen(theme.colour(Colour::text2));
-  int top = kTitleBottom + kLine + 2;
-  for (const QString& line : lines()) {
+  int top = below + line;
+  for (const QString& text : lines()) {
     const int room = right - kWordsLeft;
-    painter.drawText(QRect(kWordsLeft, top, room, kLine), Qt::AlignVCenter,
-                     painter.fontMetrics().elidedText(line, Qt::ElideRight, room));
-    top += kLine;
+    painter.drawText(QRect(kWordsLeft, top, room, line), Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(text, Qt::ElideRight, room));
+    top += line;
   }
 }
 

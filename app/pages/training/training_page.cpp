@@ -50,7 +50,7 @@ constexpr int kPredictTab = 4;
 constexpr int kEvaluationTab = 5;
 constexpr int kLargeBatchTab = 6;
 constexpr int kLayersTab = 7, kLandscapeTab = 8;
-constexpr int kNarrow = 1000, kFactsWidth = 304;
+constexpr int kNarrow = 1000, kFactsWidth = 304, kAroundTabs = 8 + 16 + 2;
 
 }  // namespace
 
@@ -134,6 +134,13 @@ TrainingPage::TrainingPage(AppContext& context, QWidget* parent) : Page(context,
     m_tabs->setCurrentIndex(0);
     showRun(id);
   });
+  connect(
+      context.theme, &Theme::changed, this,
+      [this] {
+        QResizeEvent same(size(), size());
+        resizeEvent(&same);
+      },
+      Qt::QueuedConnection);
   connect(m_curves, &RunCurves::cursorAt, m_layers, &RunLayers::cursorAt);
   makeActions();
   tellExports(m_curves->stack(), *this, "training");
@@ -236,6 +243,7 @@ void TrainingPage::refresh() {
     if (run->attempt > 1) parts << tr("attempt %1").arg(run->attempt);
     if (run->started > 0) parts << tr("started %1").arg(formatClock(run->started));
     m_place->setText(parts.join(", "));
+    m_place->setToolTip(m_place->text());
     refreshFault(*run);
   } else {
     m_place->setText(tr("Train starts one here"));
@@ -365,9 +373,11 @@ bool TrainingPage::settled() const {
 
 void TrainingPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
-  const RunFacts::Form form = width() < kNarrow ? RunFacts::Form::strip : RunFacts::Form::column;
-  if (form == m_facts->form() && event->oldSize().width() > 0) return placeTools();
   auto* const scroll = findChild<QScrollArea*>("facts-scroll");
+  // The names of the tabs stand whole: what is beside them gives way.
+  const bool narrow = width() < kNarrow || m_tabs->sizeHint().width() + kAroundTabs + scroll->minimumWidth() > width();
+  const RunFacts::Form form = narrow ? RunFacts::Form::strip : RunFacts::Form::column;
+  if (form == m_facts->form() && event->oldSize().width() > 0) return placeTools();
   auto* const strip = findChild<QWidget*>("facts-strip");
   m_facts->setForm(form);
   if (form == RunFacts::Form::strip) {

@@ -12,6 +12,7 @@
 #include "app/smoothing_slider.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/elided_label.h"
 #include "widgets/controls/icon_label.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/status_label.h"
@@ -39,8 +40,7 @@ void TrainingPage::makeHeader(QVBoxLayout* column) {
   m_name->setObjectName("run-name");
   m_state = new StatusLabel(Status::queued, StatusLabel::Look::pill);
   m_state->setObjectName("state-chip");
-  m_place = new QLabel;
-  m_place->setProperty("kind", "hint");
+  m_place = new ElidedLabel("hint");
   m_rate = new Button(tr("Change rate..."), ButtonKind::outlined);
   m_rate->setObjectName("change-rate");
   m_stopAfter = new Button(tr("Stop after epoch"), ButtonKind::tinted);
