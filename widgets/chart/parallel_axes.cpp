@@ -1,9 +1,11 @@
 #include "widgets/chart/parallel_axes.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +15,8 @@ namespace loom {
 namespace {
 
 constexpr double kAbove = 64, kBelow = 46, kBefore = 12,
-                 kAfter = 58;    // title and names above; the foot as beside charts
-constexpr double kHeadGap = 10;  // between heads and axes
+                 kAfter = 58;                 // title and names above; the foot as beside charts
+constexpr double kTitle = 20, kHeadGap = 10;  // between heads and axes
 constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 6, kApart = 1.5;
 constexpr double kMostApart = 6;
 constexpr std::size_t kMany = 30;  // lines from which they are thin and without dots: a tenth of the time
@@ -279,7 +281,7 @@ void ParallelAxes::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
   QPainter painter(this);
   painter.setRenderHint(QPainter::Antialiasing);
-  const QRectF row(kBefore - 6, 0, width() - kBefore, 20);
+  const QRectF row(kBefore - 6, 0, width() - kBefore, kTitle);
   painter.setFont(theme.font(FontRole::heading));
   painter.setPen(theme.colour(Colour::text));
   painter.drawText(row, Qt::AlignLeft | Qt::AlignVCenter, m_title);
@@ -400,6 +402,18 @@ void ParallelAxes::mouseReleaseEvent(QMouseEvent*) {
 void ParallelAxes::mouseDoubleClickEvent(QMouseEvent* event) {
   m_drag.reset();
   if (const auto axis = axisAt(event->position())) setBrush(*axis, {});
+}
+
+// A head may be too narrow for what stands there.
+bool ParallelAxes::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* const help = static_cast<QHelpEvent*>(event);
+  QString title;
+  const bool heads = help->pos().y() > kTitle && help->pos().y() < plot().top();
+  for (std::size_t axis = 0; axis < m_axes.size() && heads; ++axis)
+    if (help->pos().x() >= axisX(axis) - kAxisHit) title = m_axes[axis].title();
+  QToolTip::showText(help->globalPos(), title, this);
+  return true;
 }
 
 void ParallelAxes::keyPressEvent(QKeyEvent* event) {

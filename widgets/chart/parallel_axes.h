@@ -55,6 +55,7 @@ class ParallelAxes : public QWidget {
   void brushed(const std::vector<AxisBrush>& brushes);  // by a person; with every move of the mouse
 
  protected:
+  bool event(QEvent* event) override;  // tooltips: what an axis is
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;

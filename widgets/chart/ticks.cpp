@@ -37,6 +37,14 @@ double markAbove(double value) {
   return stepAtLeast(value);
 }
 
+// Whether three digits tell ticks apart: "5.00 M" says nothing of steps a thousand apart.
+bool areFarApart(const Ticks& ticks) {
+  if (ticks.values.size() < 2) return true;
+  const double largest = std::max(std::abs(ticks.values.front()), std::abs(ticks.values.back()));
+  return (ticks.values[1] - ticks.values[0]) * (1 + kTolerance) >=
+         std::pow(10, std::floor(std::log10(largest) + kTolerance) - 2);
+}
+
 }  // namespace
 
 Ticks linearTicks(Interval range, int most) {
@@ -82,7 +90,7 @@ Ticks logTicks(Interval range, int most) {
 }
 
 QString tickLabel(double value, const Ticks& ticks) {
-  if (std::abs(value) >= 1e6 && ticks.decimals == 0) return formatCount(value);
+  if (std::abs(value) >= 1e6 && ticks.decimals == 0 && areFarApart(ticks)) return formatCount(value);
   if (ticks.decimals < 0) return formatRate(value);
   if (ticks.decimals > 4) {
     // Three digits tell small numbers apart; of a narrow range around a larger one each tick keeps the digits that do.

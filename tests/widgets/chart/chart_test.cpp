@@ -10,6 +10,7 @@
 #include <cmath>
 #include <future>
 
+#include "tests/widgets/chart/chart_words_test.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/chart_tooltip.h"
 #include "widgets/controls/button.h"
@@ -553,5 +554,10 @@ void ChartTest::flagsLieOverTheCurves() {
   QCOMPARE(image.pixelColor(x, y), m_theme->colour(Colour::surface));
 }
 
-QTEST_MAIN(ChartTest)
+int main(int argc, char** argv) {
+  QApplication app(argc, argv);
+  ChartTest charts;
+  const int failed = QTest::qExec(&charts, argc, argv);
+  return failed + testChartWords(argc, argv);
+}
 #include "chart_test.moc"

@@ -127,6 +127,7 @@ void FormatTest::ticksAreOneTwoFive_data() {
   QTest::newRow("zoomed") << 461.3 << 462.9 << 8;
   QTest::newRow("tiny") << 1e-9 << 7e-9 << 5;
   QTest::newRow("negative") << -3.0 << 4.0 << 8;
+  QTest::newRow("far steps") << 5e6 << 5.01e6 << 8;
   QTest::newRow("huge") << 1e12 << 9e12 << 8;
 }
 
