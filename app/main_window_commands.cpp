@@ -5,6 +5,7 @@
 #include <QJsonDocument>
 #include <QLabel>
 #include <QMenu>
+#include <QRegularExpression>
 #include <QSaveFile>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -34,6 +35,22 @@
 #include "widgets/theme/icon.h"
 
 namespace loom {
+namespace {
+
+// As a word of its own: "mara@vega" names vega, "vega2" does not.
+bool namesHost(const QString& sentence, const QString& host) {
+  const QRegularExpression name(QStringLiteral("(?<![\\w.-])%1(?![\\w-])").arg(QRegularExpression::escape(host)));
+  return name.match(sentence).hasMatch();
+}
+
+// Beginning as sentences do, where it begins with a plain word.
+QString asSentence(QString text) {
+  static const QRegularExpression word(QStringLiteral("^[a-z]+[ ,]"));
+  if (word.match(text).hasMatch()) text[0] = text[0].toUpper();
+  return text;
+}
+
+}  // namespace
 
 void MainWindow::train(const TrainOptions& options) {
   if (!m_workspace.document()) return;
@@ -366,10 +383,12 @@ void MainWindow::refreshHostMessage() {
   const QString first = needed.front();
   QStringList names;
   for (const QString& host : needed) names << m_workspace.hostName(host);
-  const QString own = m_workspace.checks().sentence(first);
+  // Said once: most sentences name their host.
+  const QString own = m_workspace.checks().sentence(first), name = names.front();
   const QString sentence = needed.size() > 1 ? tr("%1 hosts need you: %2").arg(needed.size()).arg(names.join(", "))
-                           : own.startsWith(names.front()) ? own
-                                                           : tr("%1: %2").arg(names.front(), own);
+                           : !namesHost(own, name) ? tr("%1: %2").arg(name, own)
+                           : own.startsWith(name)  ? own
+                                                   : asSentence(own);
   if (m_messages->text("hosts") == sentence) return;
   const auto show = [this, first] {
     Place place;

@@ -187,7 +187,7 @@ void RunCard::refresh(const RunRecord& run) {
   else if (run.step == 0)
     parts << tr("preparing");
   else if (run.epochs > 0)
-    parts << tr("epoch %1 of %2").arg(formatFixed(run.epoch, 1), QString::number(run.epochs, 'g', 6));
+    parts << tr("epoch %1 of %2").arg(formatFixed(run.epoch, 1), formatCount(run.epochs));
   else
     parts << tr("step %1 of %2")
                  .arg(formatCount(static_cast<double>(run.step)), formatCount(static_cast<double>(run.stepsTotal)));

@@ -114,6 +114,9 @@ class HostsPageTest : public HostsWindow {
       QVERIFY(m_open->part<QLabel>("host-fault-text")->text().contains(each));
     QTest::keyClick(&m_open->window(), Qt::Key_0, Qt::ControlModifier);
     QTRY_VERIFY(m_open->window().messages().text("hosts").contains("SHA256:aaaa"));
+    // The sentence names the host itself.
+    QCOMPARE(m_open->window().messages().text("hosts").count("there"), 1);
+    QVERIFY(m_open->window().messages().text("hosts").startsWith("The key of there"));
     QTest::keyClick(&m_open->window(), Qt::Key_6, Qt::ControlModifier);
     QVERIFY(m_open->window().messages().text("hosts").isEmpty());
     // What was known stays, with its age.
