@@ -20,6 +20,7 @@
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
 #include "app/pages/data/step_edits.h"
+#include "app/shell/status_strip.h"
 #include "tests/app/opened_window.h"
 #include "tests/widgets/window_hand.h"
 #include "widgets/controls/button.h"
@@ -148,10 +149,38 @@ class DataPageTest : public QObject {
                              "y: 1 are no classes, line 6"})
       QVERIFY2(found.contains(each), qPrintable(found.join(" | ")));
     QVERIFY(remedy("Skip the row"));
+    // What is said of them are sentences.
+    QStringList told;
+    for (int row = 0; row < findings().rowCount(); ++row)
+      told << findings().index(row, 0).data(FindingsModel::detail).toString();
+    QVERIFY2(told.filter("Line 6: the label is -3, but labels are whole numbers from 0.").size() == 1,
+             qPrintable(told.join(" | ")));
+    for (const QString& each : told)
+      QVERIFY2(!each.contains("wanted") && (each.isEmpty() || each.endsWith('.')), qPrintable(each));
     QVERIFY(m_open->workspace().errors() > 0);  // training on this is refused
     // The strip counts what the doctor counts.
     QVERIFY2(doctor().text().startsWith(QString("Doctor: %1 errors").arg(m_open->workspace().errors())),
              qPrintable(doctor().text()));
+  }
+
+  // By its line, of as many rows as there are: also when another program has written the file anew.
+  void theRowThatIsMeantIsOneOfTheFileAsItIs() {
+    const auto table = [](int rows) {
+      QByteArray text = "x,y:label\n";
+      for (int i = 0; i < rows; ++i) text += QByteArray::number(i) + ',' + QByteArray::number(i % 2) + '\n';
+      return text;
+    };
+    m_open->drop({m_open->write("many.csv", table(20))});
+    QTRY_COMPARE(samples().rowCount(), 20);
+    const auto* const strip = m_open->window().findChild<StatusStrip*>();
+    QTRY_COMPARE(strip->pageWords(), QString("20 rows"));
+    QTableView& rows = *m_open->window().findChild<SamplesView*>()->findChild<QTableView*>();
+    QTest::mouseClick(rows.viewport(), Qt::LeftButton, {}, rows.visualRect(samples().index(10, 1)).center());
+    QTRY_COMPARE(strip->pageWords(), QString("Line 12, 20 rows"));
+    m_open->write("many.csv", table(5));
+    m_open->click("check-data");
+    QTRY_COMPARE(samples().rowCount(), 5);
+    QTRY_COMPARE(strip->pageWords(), QString("5 rows"));
   }
 
   void aVanishedFileIsSaidAndTheWindowStays() {

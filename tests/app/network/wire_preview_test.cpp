@@ -3,9 +3,11 @@
 #include "app/pages/network/wire_preview.h"
 
 #include <QDir>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPointer>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +21,7 @@
 #include "widgets/canvas/unit_view.h"
 #include "widgets/controls/button.h"
 #include "widgets/preview/tensor_card.h"
+#include "widgets/theme/elevation.h"
 
 namespace loom {
 namespace {
@@ -222,6 +225,21 @@ class WirePreviewTest : public QObject {
     QTest::mouseClick(other, Qt::LeftButton);
     choose(name + " (best)");
     QTRY_VERIFY(opened.card().face().tensor() && opened.card().face().tensor()->first == trained);
+    // However long the name is, the link beside it stands there whole, and all of the words in their tooltip.
+    const QString longer = "a run with a name that no card of this width has the room for";
+    opened.workspace().store().change(opened.workspace().runs().back().id, [&](RunRecord& run) { run.name = longer; });
+    opened.away();
+    QTRY_VERIFY(!opened.card().isVisible());
+    opened.rest(edge("fc", "loss"));
+    QTRY_VERIFY(opened.card().isVisible() && opened.card().weights().contains(longer));
+    const auto* const words = other->parentWidget()->findChild<QLabel*>();
+    QVERIFY(words->toolTip().contains(longer));
+    QVERIFY2(words->text().startsWith("weights of a run") && words->text().endsWith(QChar(0x2026)),
+             qPrintable(words->text()));
+    QVERIFY(words->fontMetrics().horizontalAdvance(words->text()) <= words->width());
+    QVERIFY(words->geometry().right() < other->x() && other->width() >= other->sizeHint().width());
+    QVERIFY(other->mapTo(&opened.card(), QPoint(other->width(), 0)).x() <=
+            opened.card().width() - shadowMargin(Elevation::menu));
   }
 
   // A later run that is worse, or was never trained to anything, is not whose weights are meant.
@@ -302,6 +320,34 @@ class WirePreviewTest : public QObject {
          {"Parameters", "Multiply-adds", "Output values", "Of a step at 8", "Activations", "Memory", "Time, predicted"})
       QVERIFY2(spoken().contains(words), words);
     QVERIFY(!spoken().contains("Time, measured"));
+    // What a neighbour keeps, or what is computed in its place, takes nothing of its own: that is not 0 bytes.
+    int keptElsewhere = 0;
+    for (const char* id : {"conv1", "relu1", "fc"}) {
+      scene.pickNode(id);
+      QTRY_VERIFY(spoken().contains("Of a step at 8"));
+      const bool none = scene.costs().nodes.at(id).activations == 0;
+      QVERIFY2(spoken().contains("Activations –") == none && !spoken().contains("0\u202F"
+                                                                                "B"),
+               qPrintable(spoken()));
+      keptElsewhere += none;
+    }
+    QVERIFY(keptElsewhere > 0);
+    // Why is said where the mouse rests on it, and of the figures below the canvas what they count.
+    auto& table = *opened.page->inspector().findChild<CostTable*>();
+    QStringList told;
+    for (int y = 10; y < table.height(); y += 29) {
+      QHelpEvent help(QEvent::ToolTip, QPoint(20, y), table.mapToGlobal(QPoint(20, y)));
+      QApplication::sendEvent(&table, &help);
+      told << QToolTip::text();
+    }
+    QVERIFY2(told.filter("where a neighbour keeps it").size() == 1, qPrintable(told.join(" | ")));
+    QVERIFY2(told.filter("slots of the optimizer").size() == 1, qPrintable(told.join(" | ")));
+    QToolTip::hideText();
+    QStringList figures;
+    for (const QLabel* label : opened.page->findChild<NetworkStrip*>()->findChildren<QLabel*>())
+      figures << label->toolTip();
+    QVERIFY2(figures.filter("is all that a training step at 8 takes").size() == 1, qPrintable(figures.join(" | ")));
+    scene.pickNode("conv1");
     opened.train();
     QTRY_VERIFY_WITH_TIMEOUT(scene.costs().total.measured > 0, 20000);
     QCOMPARE(bars(CostKind::measuredTime), std::pair(1.0, 1.0));

@@ -19,6 +19,7 @@
 #include "app/shell/actions.h"
 #include "app/shell/message_bar.h"
 #include "app/shell/problems_panel.h"
+#include "app/shell/status_strip.h"
 #include "tests/app/runs/runs_page_fixture.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
@@ -310,6 +311,23 @@ class RunsPageTest : public RunsPageFixture {
     int width = 0;
     for (int column = 0; column < table().model()->columnCount(); ++column) width += table().columnWidth(column);
     QVERIFY2(width <= table().viewport()->width(), qPrintable(QString::number(width)));
+  }
+
+  // Of what was not drawn yet there is no number of points.
+  void pointsAreCountedOnceTheyAreDrawn() {
+    const QString live = addRun("live", {{"name", "SGD"}});
+    store().setState(live, RunState::running);
+    showPage("runs");
+    QStringList said;
+    connect(&page(), &Page::statusChanged, this, [&](const QString& words) { said << words; });
+    const auto* const strip = m_open->window().findChild<StatusStrip*>();
+    QTRY_COMPARE(strip->pageWords(), QString("1 run shown"));
+    addEvents(live, 5);
+    QTRY_COMPARE(strip->pageWords(), QString("1 run shown, 6 points, 0 dropped"));
+    addEvents(addRun("second", {{"name", "SGD"}}), 5);
+    QTRY_COMPARE(strip->pageWords(), QString("2 runs shown, 12 points, 0 dropped"));
+    for (const QString& words : said) QVERIFY2(!words.contains(", 0 points"), qPrintable(words));
+    store().setState(live, RunState::stopped);
   }
 
   // A narrow window has room for one chart: which, is a click.
