@@ -209,6 +209,6 @@ int main(int argc, char** argv) {
   QApplication app(argc, argv);
   loom::RunTimeTest times;
   const int failed = QTest::qExec(&times, argc, argv);
-  return failed + loom::testLargeBatch(argc, argv);
+  return failed + loom::testLargeBatch(argc, argv) + loom::testRunWords(argc, argv);
 }
 #include "run_time_test.moc"

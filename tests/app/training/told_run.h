@@ -53,5 +53,6 @@ class ToldRuns {
 };
 
 int testLargeBatch(int argc, char** argv);
+int testRunWords(int argc, char** argv);
 
 }  // namespace loom
