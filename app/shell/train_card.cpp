@@ -246,11 +246,11 @@ void TrainCard::choose(const std::string& path) {
   offer();
   showProblems(change);
   grow();
-  // Only what is laid out can be scrolled to.
+  // Only what is laid out can be scrolled to: the new row is the last.
   QMetaObject::invokeMethod(
       this,
       [this, path] {
-        if (Change* const at = find(path)) m_scroll->ensureWidgetVisible(at->line, 0, 0);
+        if (find(path)) m_scroll->verticalScrollBar()->setValue(m_scroll->verticalScrollBar()->maximum());
       },
       Qt::QueuedConnection);
   change.row->editor()->focusTarget()->setFocus(Qt::TabFocusReason);
@@ -333,13 +333,17 @@ void TrainCard::grow() {
       [this] {
         const int rows = m_rowColumn->hasHeightForWidth() ? m_rowColumn->heightForWidth(kCardWidth)
                                                           : m_rowColumn->sizeHint().height();
-        // Whole rows: none of them is cut where the list scrolls.
-        int high = 2 * kRingRoom, last = high;
-        for (auto change = m_changes.rbegin(); change != m_changes.rend() && high <= kMostRows; ++change) {
-          last = high;
-          high += (*change)->line->height() + m_rowColumn->spacing();
+        m_scroll->setFixedSize(kCardWidth, std::clamp(rows, 1, kMostRows));
+        contentLayout()->activate();
+        m_rowColumn->activate();
+        // Whole rows, as they are laid out now: none of them is cut where the list scrolls.
+        int whole = 0;
+        for (auto change = m_changes.rbegin(); change != m_changes.rend() && rows > kMostRows; ++change) {
+          const int high = m_rows->height() - (*change)->line->y() + m_rowColumn->spacing();
+          if (high > kMostRows) break;
+          whole = high;
         }
-        m_scroll->setFixedSize(kCardWidth, rows <= kMostRows ? std::max(rows, 1) : std::min(last, kMostRows));
+        if (whole > 0) m_scroll->setFixedHeight(whole);
         contentLayout()->activate();
         adjustSize();
       },
@@ -371,7 +375,7 @@ void TrainCard::start() {
   for (const auto& change : m_changes)
     if (!change->valid) {
       change->row->editor()->focusTarget()->setFocus(Qt::TabFocusReason);
-      return m_scroll->ensureWidgetVisible(change->line);
+      return m_scroll->ensureWidgetVisible(change->line, 0, kRingRoom);
     }
   const QStringList changes = overrides();
   if (const QString fault = m_check(changes); !fault.isEmpty()) return tell(fault);

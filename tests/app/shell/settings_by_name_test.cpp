@@ -4,6 +4,8 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QScrollArea>
+#include <QScrollBar>
 
 #include "app/pages/network/network_page.h"
 #include "app/pages/settings/settings_page.h"
@@ -245,6 +247,37 @@ class SettingsByNameTest : public QObject {
     // The project stays as it was.
     QCOMPARE(m_open->project().training.settings.value("epochs", 0), 2);
     QVERIFY(!m_open->document().isModified());
+  }
+
+  // However many are chosen: none is half in sight, and the ring around what has the keyboard is whole.
+  void theRowsOfTheCardStandWhole() {
+    TrainCard& card = openCard();
+    auto* const list = card.findChild<QListWidget*>("train-settings");
+    QWidget* const seen = card.findChild<QScrollArea*>()->viewport();
+    QString fault;
+    const auto isWhole = [&] {
+      for (FormRow* row : card.findChildren<FormRow*>()) {
+        const QRect place(row->mapTo(seen, QPoint()), row->size());
+        fault = QString("%1 from %2 to %3 of %4")
+                    .arg(row->objectName())
+                    .arg(place.top())
+                    .arg(place.bottom())
+                    .arg(seen->height());
+        const bool held = row->isAncestorOf(QApplication::focusWidget());
+        if (seen->rect().contains(place) ? false : held || seen->rect().intersects(place)) return false;
+      }
+      const auto* const ring = card.findChild<QWidget*>("focusRing");
+      if (!ring) return true;
+      fault = "the ring";
+      return ring->visibleRegion().boundingRect() == ring->rect();
+    };
+    for (int chosen = 1; chosen <= 12; ++chosen) {
+      list->scrollToTop();
+      QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(0)).center());
+      QCOMPARE(card.findChildren<FormRow*>().size(), chosen);
+      QTRY_VERIFY2(isWhole(), qPrintable(fault));
+    }
+    QVERIFY(card.findChild<QScrollArea*>()->verticalScrollBar()->maximum() > 0);
   }
 
   // A rule takes the fields of the old one with it and offers its own.
