@@ -10,6 +10,7 @@
 #include "widgets/canvas/cost_scale.h"
 #include "widgets/canvas/detail_levels.h"
 #include "widgets/canvas/group_item.h"
+#include "widgets/canvas/laid_over.h"
 #include "widgets/theme/elevation.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/status.h"
@@ -148,14 +149,11 @@ void CardItem::paintCardFace(QPainter& painter, double level) const {
   round.addRoundedRect(face, radius, radius);
   painter.save();
   painter.setClipPath(round, Qt::IntersectClip);
-  // Opaque: what opens an exported drawing may know no other.
-  const QColor ground = theme.colour(Colour::raised);
-  const auto part = [&](int over, int under) {
-    return static_cast<int>(std::lround(under + (over - under) * theme.categoryTint()));
-  };
-  const QColor tint = m_content.step ? colour
-                                     : QColor(part(colour.red(), ground.red()), part(colour.green(), ground.green()),
-                                              part(colour.blue(), ground.blue()));
+  QColor tint = colour;
+  if (!m_content.step) {
+    tint.setAlphaF(static_cast<float>(theme.categoryTint()));
+    tint = laidOver(tint, theme.colour(Colour::raised));
+  }
   painter.fillRect(QRectF(face.left(), face.top(), kIconField, kCardHeight), tint);
   painter.fillRect(QRectF(face.left(), face.top(), kStrip, kCardHeight), colour);
   if (m_content.step) painter.fillRect(QRectF(face.left(), face.bottom() - kBar, face.width(), kBar), colour);
@@ -181,7 +179,7 @@ void CardItem::paintBar(QPainter& painter, double level) const {
                bottom = face.bottom() - line;
   const double right =
       std::min(left + std::max(1.0, m_content.bar * (face.width() - kIconField - 1)), face.right() - line);
-  const QColor colour = theme.colour(Colour::text3, 0.75);
+  const QColor colour = laidOver(theme.colour(Colour::text3, 0.75), theme.colour(Colour::raised));
   const double radius = theme.radius(Radius::node);
   if (right <= face.right() - radius) {
     painter.fillRect(QRectF(QPointF(left, top), QPointF(right, bottom)), colour);
@@ -323,13 +321,13 @@ void CardItem::paintGroupFace(QPainter& painter, double level) const {
   QPen pen(edge);
   pen.setCosmetic(true);
   painter.setPen(pen);
-  painter.setBrush(fill);
+  painter.setBrush(laidOver(fill, theme.colour(Colour::raised)));
   painter.drawRoundedRect(face.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
   if (m_content.step) {
     painter.fillRect(QRectF(face.left() + 6, face.bottom() - 4, face.width() - 12, 3), colour());
   } else if (m_content.bar > 0 && level >= kFull)
     painter.fillRect(QRectF(face.left() + 6, face.bottom() - 4, std::max(1.0, m_content.bar * (face.width() - 12)), 3),
-                     theme.colour(Colour::text3, 0.6));
+                     laidOver(theme.colour(Colour::text3, 0.6), theme.colour(Colour::raised)));
   paintIcon(painter, QStringLiteral("chevron-right"), QRectF(face.left() + 10, face.top() + 14, 14, 14), tint);
   painter.setPen(theme.colour(Colour::text));
   if (level < kFull) return m_farTitle.draw(painter, face.left() + kFarLeft - 14, face.top() + 29.5);

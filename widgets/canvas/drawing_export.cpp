@@ -20,7 +20,7 @@ namespace loom {
 namespace {
 
 constexpr double kMargin = 48;         // around the cards, in units of the canvas: the lanes of wires lie in it
-constexpr double kShares = 40;         // left of them stand shares of the costs
+constexpr double kShares = 40;         // beside them stand shares of the costs
 constexpr double kMostPixels = 16384;  // of a side: what viewers still open
 constexpr int kPointsPerInch = 72;     // a unit of the canvas is a point of paper
 
@@ -95,7 +95,7 @@ Outcome exportDrawing(ProjectDocument& document, const DrawingExport& wanted) {
   NetworkScene scene(document);                  // that no view looks at: all its wires are routed before it is painted
   scene.setNetwork(wanted.network);
   scene.setBackgroundBrush(Qt::NoBrush);
-  const QRectF source = scene.cardsRect().adjusted(-kMargin - kShares, -kMargin, kMargin, kMargin);
+  const QRectF source = scene.cardsRect().adjusted(-kMargin - kShares, -kMargin, kMargin + kShares, kMargin);
   QSaveFile file(wanted.file);
   if (!file.open(QIODevice::WriteOnly))
     return Outcome::refused(tr("%1 cannot be written: %2").arg(wanted.file, file.errorString()));

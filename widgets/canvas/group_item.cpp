@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "widgets/canvas/detail_levels.h"
+#include "widgets/canvas/laid_over.h"
 #include "widgets/canvas/network_scene.h"
+#include "widgets/theme/elevation.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
 
@@ -22,6 +24,13 @@ QFont groupTitleFont() {
 }
 QFont groupSmallFont() {
   return Theme::withWeight(Theme::of().font(FontRole::caption), 400);
+}
+
+// The canvas there, and every frame that lies over it up to this one.
+QColor groundAt(const NetworkScene& scene, QPointF at, double upTo) {
+  QColor ground = Theme::of().colour(scene.ground());
+  for (const QColor& fill : scene.groups().fillsAt(at, upTo)) ground = laidOver(fill, ground);
+  return ground;
 }
 
 }  // namespace
@@ -54,8 +63,7 @@ void GroupHead::setFrame(const QRectF& frame, int depth) {
 void GroupHead::paintGround(QPainter& painter, const QRectF& words) const {
   const auto* scene = qobject_cast<const NetworkScene*>(this->scene());
   if (scene == nullptr || !scene->wiresCross(words)) return;
-  painter.fillRect(words, Theme::of().colour(scene->ground()));
-  for (const QColor& fill : scene->groups().fillsAt(words.center(), m_frame->zValue())) painter.fillRect(words, fill);
+  painter.fillRect(words, groundAt(*scene, words.center(), m_frame->zValue()));
 }
 
 GroupItem::GroupItem(std::string id) : m_id(std::move(id)), m_head(new GroupHead(*this)) {
@@ -135,7 +143,10 @@ void GroupItem::paint(QPainter* painter, const QStyleOptionGraphicsItem*, QWidge
   QPen pen(edge, 1);
   pen.setCosmetic(true);
   painter->setPen(pen);
-  painter->setBrush(fill());
+  // On the canvas its grid shines through.
+  const auto* const scene = qobject_cast<const NetworkScene*>(this->scene());
+  painter->setBrush(scene != nullptr && paintsVectors(*painter) ? groundAt(*scene, m_frame.center(), zValue())
+                                                                : fill());
   painter->drawRoundedRect(m_frame.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius);
   if (m_picked) {
     painter->setPen(QPen(theme.colour(Colour::focus), level < kBlock ? 2 / std::max(level, 0.1) : 2));

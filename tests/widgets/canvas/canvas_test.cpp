@@ -35,6 +35,7 @@ class CanvasTest : public QObject {
   void wiresAreSelectedAndRemoved();
   void wiresByKeys();
   void anEndIsTakenElsewhere();
+  void aWireThatIsDroppedLeavesNoRing();
   void aLooseNodeIsPutIntoAWire();
   void zoomKeepsThePlaceUnderThePointer();
   void fitShowsAll();
@@ -245,6 +246,32 @@ void CanvasTest::anEndIsTakenElsewhere() {
   QVERIFY(!has({{"relu", "output"}, {"pool", "input"}}));
   QVERIFY(has({{"relu", "output"}, {"loss", "input"}}));
   QCOMPARE(m_document->undoStack().count(), 1);
+}
+
+// The pin was meant while the wire was in the hand; it is no longer.
+void CanvasTest::aWireThatIsDroppedLeavesNoRing() {
+  m_document->removeWires("main", {{{"relu", "output"}, {"pool", "input"}}});
+  m_view->setZoom(1);
+  m_view->centerOn(m_scene->card("pool")->pos());
+  settle();
+  const QPoint from = pin("relu", true), to = pin("pool", false);
+  const auto around = [&] {
+    settle();
+    return m_view->viewport()->grab(QRect(to - QPoint(12, 12), QSize(25, 25))).toImage();
+  };
+  press(from);
+  moveTo(to + QPoint(40, 4));
+  moveTo(to);
+  const QImage meant = around();
+  release(to);
+  QVERIFY(has({{"relu", "output"}, {"pool", "input"}}));
+  const QImage dropped = around();
+  moveTo(QPoint(4, 4));
+  QCOMPARE(dropped, around());
+  // And there is a ring while the pin is pointed at.
+  moveTo(to);
+  QVERIFY(around() != dropped);
+  QVERIFY(meant != dropped);
 }
 
 void CanvasTest::aLooseNodeIsPutIntoAWire() {
