@@ -59,6 +59,12 @@ QString helpOf(const Field& field) {
   return parts.join(' ');
 }
 
+// A long word of large text still fits, and the field, where it takes what is left, keeps most of its room.
+int labelRoom(const RowLayout& layout, const QWidget* of) {
+  const int growth = layout.fieldWidth > 0 ? 0 : (Theme::of(of).textSize() - 100) / 2;
+  return layout.labelWidth * (100 + growth) / 100;
+}
+
 }  // namespace
 
 QString readable(const Field& field, const Json& value) {
@@ -99,7 +105,6 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   line->addWidget(dotSpace, 0, Qt::AlignTop);
 
   auto* labelSpace = new QWidget(this);
-  labelSpace->setFixedWidth(layout.labelWidth);
   auto* labelLayout = new QHBoxLayout(labelSpace);
   labelLayout->setContentsMargins(0, 0, 4, 0);
   labelLayout->setSpacing(2);
@@ -149,6 +154,7 @@ FormRow::FormRow(const Field& field, const RowLayout& layout, QWidget* parent)
   const auto fit = [this, labelSpace] {
     const int field = Theme::of(this).size(Size::field);
     labelSpace->setMinimumHeight(field);
+    labelSpace->setFixedWidth(labelRoom(m_layout, this));
     m_dot->setFixedHeight(field);
   };
   connect(&Theme::of(this), &Theme::changed, this, fit);
@@ -226,7 +232,7 @@ void FormRow::setProblems(const std::vector<FieldProblem>& problems) {
   if (problems.empty()) return;
   m_problems = new QWidget(this);
   auto* column = new QVBoxLayout(m_problems);
-  column->setContentsMargins(kDotColumn + m_layout.labelWidth, 0, 0, 0);
+  column->setContentsMargins(kDotColumn + labelRoom(m_layout, this), 0, 0, 0);
   column->setSpacing(4);
   for (const FieldProblem& problem : problems) column->addWidget(problemLine(problem));
   m_column->insertWidget(1, m_problems);

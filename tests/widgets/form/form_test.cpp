@@ -1,8 +1,11 @@
 // PropertyForm with real keys and clicks: what is edited, reset, complained about, and never lost.
 #include <QLabel>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QtTest>
 
+#include "engine/layers/layer.h"
+#include "engine/network/project.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/chip.h"
 #include "widgets/controls/choice_field.h"
@@ -391,6 +394,56 @@ class FormTest : public QObject {
     QCOMPARE(QApplication::focusWidget(), part<NumberField>("kernel", 1));
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
     QCOMPARE(QApplication::focusWidget(), part<NumberField>("rate"));
+  }
+
+  // In the narrow column of the inspector too, whatever a layer's fields are called.
+  void everyLabelStandsWhole() {
+    Entry all{.id = "All", .label = "All"};
+    const auto add = [&](const Entry& entry) {
+      for (const Field& each : entry.fields)
+        if (std::none_of(all.fields.begin(), all.fields.end(),
+                         [&](const Field& known) { return known.label == each.label; }))
+          all.fields.push_back({.key = "k" + std::to_string(all.fields.size()),
+                                .label = each.label,
+                                .help = {},
+                                .type = FieldType::real,
+                                .defaultValue = 1.0});
+    };
+    for (const LayerDefinition* each : layerTable()) add(each->entry);
+    const std::size_t ofLayers = all.fields.size();
+    add(settingsEntry());
+    QVERIFY(ofLayers > 40 && all.fields.size() > ofLayers + 20);
+    for (const FormStyle style : {FormStyle::inspector, FormStyle::page}) {
+      QScrollArea area;  // as in the inspector: as high as it needs
+      area.setWidgetResizable(true);
+      area.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+      auto* const owned = new PropertyForm(style);
+      PropertyForm& form = *owned;
+      form.setEntry(all, Json::object(), "all");
+      area.setWidget(owned);
+      area.resize(style == FormStyle::page ? 520 : 300, 600);
+      area.show();
+      for (const int size : {100, 150}) {
+        m_theme->setTextSize(size);
+        for (int i = 0; i < 4; ++i) QCoreApplication::processEvents();
+        for (std::size_t i = 0; i < (style == FormStyle::page ? all.fields.size() : ofLayers); ++i) {
+          const QLabel* label = nullptr;
+          for (const QLabel* each : form.row(all.fields[i].key)->findChildren<QLabel*>())
+            if (each->property("kind") == "field") label = each;
+          QVERIFY(label);
+          QCOMPARE(label->text(), QString::fromStdString(all.fields[i].label));
+          const auto told = [&] {
+            return qPrintable(
+                QString("%1 in %2 x %3 at %4 %").arg(label->text()).arg(label->width()).arg(label->height()).arg(size));
+          };
+          const QRect room(0, 0, label->width(), 1000);
+          const QSize words =
+              label->fontMetrics().boundingRect(room, label->wordWrap() ? Qt::TextWordWrap : 0, label->text()).size();
+          QVERIFY2(words.width() <= label->width() && words.height() <= label->height(), told());
+        }
+      }
+      m_theme->setTextSize(100);
+    }
   }
 
   void everyFieldHasAName() {
