@@ -3,12 +3,15 @@
 // what the processor's multiply-adds would allow if each product were computed. GF/s are always those of the products
 // themselves.
 //   convolution_bench [f32|bf16] [workload]
+//   convolution_bench errors: how far both are in f32 from sums in double, relative to their norm.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "engine/base/json.h"
+#include "engine/base/philox.h"
 #include "engine/cpu/cpu_backend.h"
 #include "engine/passes/differentiate.h"
 #include "engine/program/builder.h"
@@ -97,6 +100,116 @@ void run(DataType precision, const std::string& workload) {
   }
 }
 
+// What a convolution of stride 1 gives for numbers of a normal distribution, and its gradients for such a gradient.
+struct Parts {
+  std::vector<double> y, dx, dw;
+};
+std::vector<float> normals(const char* name, std::int64_t count, double scale) {
+  const Philox random(3, name);
+  std::vector<float> numbers(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(scale * random.normal(i));
+  return numbers;
+}
+
+class Errors {
+ public:
+  explicit Errors(const Case& c)
+      : m_case(c),
+        m_made(c.size + 2 * c.pad - 2),
+        m_x(normals("x", c.batch * c.inputs * c.size * c.size, 1)),
+        m_w(normals("w", c.outputs * c.inputs * 9, 1 / std::sqrt(9.0 * static_cast<double>(c.inputs)))),
+        m_dy(normals("dy", c.batch * c.outputs * m_made * m_made, 1)) {}
+
+  Parts inDouble() const {
+    Parts parts{.y = std::vector<double>(m_dy.size()),
+                .dx = std::vector<double>(m_x.size()),
+                .dw = std::vector<double>(m_w.size())};
+    for (std::int64_t n = 0; n < m_case.batch; ++n)
+      for (std::int64_t o = 0; o < m_case.outputs; ++o)
+        for (std::int64_t c = 0; c < m_case.inputs; ++c)
+          for (std::int64_t tap = 0; tap < 9; ++tap) add(parts, n, o, c, tap);
+    return parts;
+  }
+  // As the backend computes it. The gradient of what y is multiplied with is y.
+  Parts computed(CpuWay own) const {
+    const auto cpu = makeCpuBackend(1, {.winograd = own, .pixels = CpuWay::nowhere});
+    ParameterStore store(1, cpu->makeMemory());
+    ProgramBuilder b(1, 1, true);
+    const TensorId x = b.parameter({.name = "x", .shape = {m_case.batch, m_case.inputs, m_case.size, m_case.size}}),
+                   w = b.parameter({.name = "w", .shape = {m_case.outputs, m_case.inputs, 3, 3}}),
+                   dy = b.parameter({.name = "dy", .shape = {m_case.batch, m_case.outputs, m_made, m_made}});
+    const TensorId y = b.add("convolution", {x, w},
+                             {{"padding", std::vector<std::int64_t>(4, m_case.pad)},
+                              {"strides", std::vector<std::int64_t>{1, 1}}}),
+                   weighted = b.add("binary", {y, dy}, {{"function", std::string("multiply")}});
+    b.result("loss", ResultKind::loss, b.add("reduce", {weighted}, {{"function", std::string("sum")}}));
+    differentiate(b);
+    const Program program = b.take();
+    store.ensure(program.parameters);
+    store.at("x").value.write(m_x);
+    store.at("w").value.write(m_w);
+    store.at("dy").value.write(m_dy);
+    cpu->compile(program, store, {.threads = 1})->run({});
+    const auto wide = [&](const char* name) {
+      const std::vector<float> numbers = store.gradient(name).values();
+      return std::vector<double>(numbers.begin(), numbers.end());
+    };
+    return {.y = wide("dy"), .dx = wide("x"), .dw = wide("w")};
+  }
+
+ private:
+  void add(Parts& parts, std::int64_t n, std::int64_t o, std::int64_t c, std::int64_t tap) const {
+    const auto weight = static_cast<std::size_t>((o * m_case.inputs + c) * 9 + tap);
+    double sum = 0;
+    for (std::int64_t i = 0; i < m_made; ++i) {
+      const std::int64_t row = i + tap / 3 - m_case.pad;
+      if (row < 0 || row >= m_case.size) continue;
+      for (std::int64_t j = 0; j < m_made; ++j) {
+        const std::int64_t column = j + tap % 3 - m_case.pad;
+        if (column < 0 || column >= m_case.size) continue;
+        const auto from =
+                       static_cast<std::size_t>(((n * m_case.inputs + c) * m_case.size + row) * m_case.size + column),
+                   to = static_cast<std::size_t>(((n * m_case.outputs + o) * m_made + i) * m_made + j);
+        parts.y[to] += static_cast<double>(m_x[from]) * static_cast<double>(m_w[weight]);
+        parts.dx[from] += static_cast<double>(m_dy[to]) * static_cast<double>(m_w[weight]);
+        sum += static_cast<double>(m_x[from]) * static_cast<double>(m_dy[to]);
+      }
+    }
+    parts.dw[weight] += sum;
+  }
+
+  Case m_case;
+  std::int64_t m_made;
+  std::vector<float> m_x, m_w, m_dy;
+};
+
+double distance(const std::vector<double>& found, const std::vector<double>& expected) {
+  double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    difference += (found[i] - expected[i]) * (found[i] - expected[i]);
+    norm += expected[i] * expected[i];
+  }
+  return std::sqrt(difference / norm);
+}
+
+void printErrors() {
+  std::printf("%5s %5s %5s %4s  %-9s %8s %8s %6s\n", "batch", "in", "out", "size", "part", "own", "oneDNN", "ratio");
+  for (const Case& c : {Case{"", 16, 16, 16, 32, 1}, Case{"", 64, 32, 64, 26, 0}, Case{"", 16, 64, 64, 14, 1},
+                        Case{"", 4, 128, 128, 28, 1}, Case{"", 4, 256, 256, 14, 1}, Case{"", 4, 512, 512, 7, 1}}) {
+    const Errors errors(c);
+    const Parts exact = errors.inDouble(), own = errors.computed(CpuWay::wherePossible),
+                library = errors.computed(CpuWay::nowhere);
+    const auto print = [&](const char* part, const std::vector<double> Parts::*of) {
+      const double ours = distance(own.*of, exact.*of), theirs = distance(library.*of, exact.*of);
+      std::printf("%5ld %5ld %5ld %4ld  %-9s %8.1e %8.1e %6.2f\n", c.batch, c.inputs, c.outputs, c.size, part, ours,
+                  theirs, ours / theirs);
+    };
+    print("forward", &Parts::y);
+    print("to input", &Parts::dx);
+    print("to weight", &Parts::dw);
+  }
+}
+
 }  // namespace
 }  // namespace loom
 
@@ -104,6 +217,7 @@ int main(int count, char** arguments) {
   setenv("GRADLOOM_PROFILE", "1", 1);
   const std::string wanted = count > 1 ? arguments[1] : "";
   const std::string workload = count > 2 ? arguments[2] : "";
+  if (wanted == "errors") return loom::printErrors(), 0;
   if (wanted != "bf16") loom::run(loom::DataType::f32, workload);
   if (wanted != "f32") loom::run(loom::DataType::bf16, workload);
 }

@@ -126,7 +126,7 @@ TEST_P(Winograd, convolutionIsTheSumOfProducts) {
                             tiles * (part + 1) / 3, scratch.data());
       auto limited = expected;
       for (double& value : limited) value = relu && value < 0 ? 0 : value;
-      EXPECT_LT(relativeError(y.now(), limited), bf16 ? 3e-3 : 2e-6) << "turned " << turned << ", relu " << relu;
+      EXPECT_LT(relativeError(y.now(), limited), bf16 ? 3e-3 : 1.2e-6) << "turned " << turned << ", relu " << relu;
       EXPECT_TRUE(y.untouchedAround());
     }
   }
@@ -153,18 +153,20 @@ TEST_P(Winograd, weightGradientIsTheSumOfProducts) {
     float* to = reinterpret_cast<float*>(dw.stored().at);
     winogradWeightGradient(g, sums.data(), 3, to, add, 0, units / 2);
     winogradWeightGradient(g, sums.data(), 3, to, add, units / 2, units);
-    EXPECT_LT(relativeError(dw.now(), wanted), 2e-6) << "add " << add;
+    EXPECT_LT(relativeError(dw.now(), wanted), 1.2e-6) << "add " << add;
     EXPECT_TRUE(dw.untouchedAround());
   }
 }
 
 // Padding on every side, of one pixel, of two and of none, on one side alone; images that tiles cover and that they do
-// not, smaller than one; every width of a panel; more tiles than a block.
+// not, smaller than one; every width of a panel; more tiles than a block; sums as long as those of networks, which must
+// not be one chain of roundings.
 std::vector<Case> winogradCases() {
   const WinogradGeometry geometries[] = {{3, 9, 7, 32, 9, 7, 16, 1, 1},      {2, 13, 5, 16, 11, 3, 48, 0, 0},
                                          {1, 4, 8, 48, 6, 10, 32, 2, 2},     {2, 6, 6, 16, 6, 6, 144, 1, 1},
                                          {1, 2, 1, 16, 2, 2, 16, 1, 2},      {3, 5, 6, 64, 4, 6, 64, 0, 1},
-                                         {13, 12, 12, 16, 12, 12, 16, 1, 1}, {9, 12, 11, 48, 12, 11, 48, 1, 1}};
+                                         {13, 12, 12, 16, 12, 12, 16, 1, 1}, {9, 12, 11, 48, 12, 11, 48, 1, 1},
+                                         {1, 8, 8, 512, 8, 8, 16, 1, 1},     {48, 16, 16, 16, 16, 16, 16, 1, 1}};
   std::vector<Case> cases;
   for (const WinogradGeometry& g : geometries)
     for (const bool bf16 : {false, true}) cases.push_back({g, bf16});
