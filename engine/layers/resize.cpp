@@ -100,17 +100,20 @@ Number ofAxis(const std::vector<Number>& numbers, const char* field, const Shape
   return numbers[numbers.size() == 1 ? 0 : static_cast<std::size_t>(axis - 1)];
 }
 
-double sourceOf(const std::string& coordinates, double place, double scale, double extent, double length) {
+// Places are found in 32 bits, as by ONNX Runtime: where one falls upon a value or midway between two, rounding decides
+// which is the nearest, and files from elsewhere mean what comes of that.
+float sourceOf(const std::string& coordinates, float place, float scale, float extent, float length) {
   if (coordinates == "align_corners") return length == 1 ? 0 : place * (extent - 1) / (length - 1);
   if (coordinates == "asymmetric") return place / scale;
   if (coordinates == "pytorch_half_pixel" && length == 1) return 0;
-  return (place + 0.5) / scale - 0.5;
+  return (place + 0.5F) / scale - 0.5F;
 }
 
-double nearest(const std::string& rounding, double at) {
+float nearest(const std::string& rounding, float at) {
   if (rounding == "floor") return std::floor(at);
   if (rounding == "ceil") return std::ceil(at);
-  return rounding == "prefer_ceil" ? std::floor(at + 0.5) : std::ceil(at - 0.5);
+  const bool half = std::abs(at - std::floor(at) - 0.5F) < 1e-6F;  // midway, but for what rounding left of it
+  return half ? std::floor(at) + (rounding == "prefer_ceil" ? 1 : 0) : std::round(at);
 }
 
 // Of the four neighbours of a place that lies t behind the second.
@@ -141,8 +144,8 @@ AxisMap mapOf(const Values& values, const Shape& input, std::int64_t axis) {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(place), 0, extent - 1);
   };
   for (std::int64_t p = 0; p < length; ++p) {
-    const double at =
-        sourceOf(coordinates, static_cast<double>(p), scale, static_cast<double>(extent), static_cast<double>(length));
+    const float at = sourceOf(coordinates, static_cast<float>(p), static_cast<float>(scale), static_cast<float>(extent),
+                              static_cast<float>(length));
     const double low = std::floor(at), t = at - low;
     if (mode == "nearest") {
       map.addRow({inside(nearest(values.text("rounding"), at))});

@@ -136,6 +136,8 @@ void Translator::resize(const OnnxNode& node) {
               coordinates = node.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
               rounding = node.text("nearest_mode", old ? "floor" : "round_prefer_floor");
   if (mode == "bilinear") mode = "linear";
+  // Whatever the factors say, onnxruntime copies then.
+  if (fact.extents == from.extents() && coordinates != "tf_crop_and_resize") return identity(node);
   // The middles of TensorFlow, half a place to the right: the lower of them is the nearer one counted from ours.
   if (coordinates == "tf_half_pixel_for_nn" && mode == "nearest" && rounding == "floor") {
     coordinates = "half_pixel";
@@ -168,6 +170,12 @@ void Translator::resize(const OnnxNode& node) {
     values["scale"] = factors;
   } else {
     values["size"] = size;
+  }
+  if (m_graph.opset == 10 && mode == "nearest") {  // before version 11 the way follows from the factor
+    const bool smaller = std::any_of(factors.begin(), factors.end(), [](double factor) { return factor < 1; }),
+               larger = std::any_of(factors.begin(), factors.end(), [](double factor) { return factor > 1; });
+    if (smaller && larger) refuse("it makes one axis larger and another smaller, which version 10 rounds in two ways");
+    if (smaller) rounding = "ceil";
   }
   if (mode == "nearest") values["rounding"] = rounding;
   if (mode == "cubic") values["cubic"] = node.real("cubic_coeff_a", -0.75);

@@ -39,7 +39,7 @@ POOL = {"wide": WIDE, "turned": WIDE[:, ::-1].copy(), "finite": np.where(np.isin
         "divisors": np.array([[2, 2, -3, 4, 5, 7], [-2, 3, 10, 9, -5, 6]], np.int64), "truths": np.array([[True, False, True, False], [False, False, True, True]]),
         "otherTruths": np.array([[True, True, False, False], [False, True, False, True]]), "ids": np.array([[0, 3, 2], [1, 1, 4]], np.int64),
         "missing": np.array([[1, np.nan, 3], [0, -2, np.nan]], F), "zeros": np.array([[0, 0, 0], [3, -4, 0]], F)}
-LINES, SEEN, COUNTS = [], set(), {}
+LINES, SEEN, COUNTS, KEPT = [], set(), {}, set()  # KEPT: names of cases that a short run keeps whatever it leaves out
 
 
 def versions(op, domain=""):
@@ -57,9 +57,9 @@ def text(array):
     return base64.b64encode(np.ascontiguousarray(array, dtype=F).tobytes()).decode()
 
 
-def case(op, given, consts=None, outputs=1, order=None, domain="", only=None, batch_axis=0, out_axes=(0, 0), types=None, **attributes):
+def case(op, given, consts=None, outputs=1, order=None, domain="", only=None, batch_axis=0, out_axes=(0, 0), types=None, keep=False, **attributes):
     """`given`: names in the pool; `consts`: arrays by name, behind them. `order`: of all input names. `only`: versions. In the file the batch stands in front,
-    wherever the operator has it."""
+    wherever the operator has it. `keep`: a short run, too."""
     consts = consts or {}
     names = order or [*given, *consts]
     values = {n: POOL[n] if types is None else POOL[n].astype(types) for n in given}
@@ -82,6 +82,8 @@ def case(op, given, consts=None, outputs=1, order=None, domain="", only=None, ba
         if name in SEEN:
             continue
         SEEN.add(name)
+        if keep:
+            KEPT.add(name[:200])
         LINES.append({"name": name[:200], "op": op, "model": base64.b64encode(model.SerializeToString()).decode(), "in": given if types is None else [f"{n}:{np.dtype(types).name}" for n in given],
                       "out": [[list(w.shape), text(w)] for w in (np.moveaxis(w, at, 0) if w.ndim else w for w, at in zip(wanted, out_axes))]})
         if types is not None:
@@ -285,6 +287,17 @@ def resizing():
         case("Upsample", ["image"], {"scales": np.array([1, 1, 2, 1.5], F)}, mode=mode, only=lambda v: v == 9)
         case("Upsample", ["image"], mode=mode, scales=[1.0, 1.0, 2.0, 1.5], only=lambda v: v < 9)
     case("Resize", ["image"], {"sizes": vector(12, 5)}, order=["image", "", "", "sizes"], mode="linear", axes=[2, 3], only=lambda v: v >= 18)
+    # Places are found in 32 bits: which neighbour is the nearest hangs on it where a place is a whole number or midway, and with a large image what is between, too.
+    for length, scale, coordinates, rounding in ((174, None, "asymmetric", "floor"), (90, None, "asymmetric", "ceil"), (50, None, "half_pixel", "floor"), (170, None, "half_pixel", "ceil"),
+                                                 (None, 1 / 3, "asymmetric", "floor"), (None, 1 / 3, "half_pixel", "floor"), (None, 0.7, "half_pixel", "round_prefer_floor"), (None, 1.3, "asymmetric", "ceil"), (None, 1.2, "asymmetric", "round_prefer_ceil")):
+        shape = {"scales": np.array([1, 1, 1, scale], F)} if length is None else {"sizes": vector(2, 1, 1, length)}
+        case("Resize", ["strip"], shape, order=["strip", "", *([""] if length else []), *shape], coordinate_transformation_mode=coordinates, nearest_mode=rounding, keep=True, only=lambda v: v >= 13)
+    case("Resize", ["strip"], {"sizes": vector(2, 1, 1, 400)}, order=["strip", "", "", "sizes"], mode="cubic", keep=True, only=lambda v: v >= 13)
+    case("Resize", ["strip"], {"sizes": vector(2, 1, 1, 400)}, order=["strip", "", "", "sizes"], mode="linear", keep=True, only=lambda v: v >= 13)
+    for mode in ("nearest", "linear", "cubic"):  # as large as before: copied
+        case("Resize", ["strip"], {"scales": np.array([1, 1, 1, 1.003], F)}, order=["strip", "", "scales"], mode=mode, coordinate_transformation_mode="asymmetric", keep=mode != "linear", only=lambda v: v >= 13)
+    for scale in ([1, 1, 1, 0.6], [1, 1, 2, 0.6]):
+        case("Resize", ["strip"], {"scales": np.array(scale, F)}, mode="nearest", keep=True, only=lambda v: v == 10)
 
 
 def weights():
@@ -347,6 +360,7 @@ def learning():
 
 POOL["wholesPositive"], POOL["divisorsPositive"] = np.abs(POOL["wholes"]), np.abs(POOL["divisors"])
 POOL["cubeImage"] = spread(2, 3, 4, 6)
+POOL["strip"] = np.sin(np.arange(2 * 290, dtype=np.float64) ** 1.5).astype(F).reshape(2, 1, 1, 290)
 POOL["columns"] = spread(2, 6, 3)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -358,7 +372,8 @@ if not LONG:
     kept = []
     for op in dict.fromkeys(line["op"] for line in LINES):
         of_op = [line for line in LINES if line["op"] == op]
-        kept += [of_op[i] for i in sorted({round(i) for i in np.linspace(0, len(of_op) - 1, MORE.get(op, 3))})]
+        drawn = [line for line in of_op if line["name"] not in KEPT]
+        kept += [drawn[i] for i in sorted({round(i) for i in np.linspace(0, len(drawn) - 1, MORE.get(op, 3))}) if drawn] + [line for line in of_op if line["name"] in KEPT]
     LINES = kept
 used = {n for line in LINES for n in line["in"]}
 POOL["steps"] = np.moveaxis(POOL["steps"], 1, 0)
