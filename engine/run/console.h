@@ -52,6 +52,7 @@ class Progress {
   void validation(const Json& body);
   std::string rateAndTime(const Json& body) const;
   std::string measures(const Json& body) const;
+  std::string epochText(const Json& body, int digits = 0) const;
 
   Console& m_console;
   std::function<bool(const std::string& metric)> m_isShare;

@@ -105,6 +105,13 @@ std::string Progress::rateAndTime(const Json& body) const {
   return fmt::format("{} left, {} samples/s", duration(left), count(perSecond));
 }
 
+// Whoever comes in the middle has not heard how many there will be.
+std::string Progress::epochText(const Json& body, int digits) const {
+  const double epoch = numberIn(body, "epoch");
+  const std::string at = digits > 0 ? fmt::format("epoch {:.{}f}", epoch, digits) : fmt::format("epoch {:g}", epoch);
+  return m_epochs > 0 ? fmt::format("{} of {}", at, m_epochs) : at;
+}
+
 void Progress::step(const Json& body) {
   const auto now = Clock::now();
   if (!m_epochLine.empty()) m_console.line(std::exchange(m_epochLine, {}));  // no validation followed
@@ -116,7 +123,7 @@ void Progress::step(const Json& body) {
   if (m_console.terminal() ? now - m_drawn < kRedraw : now - m_printed < kPlainLine) return;
   m_drawn = m_printed = now;
   const std::int64_t step = wholeIn(body, "step");
-  const std::string where = fmt::format("epoch {:.2f} of {}", numberIn(body, "epoch"), m_epochs);
+  const std::string where = epochText(body, 2);
   if (!m_console.terminal()) {
     m_console.line(fmt::format("{}  {}  {}", where, measures(body), rateAndTime(body)));
     return;
@@ -130,14 +137,14 @@ void Progress::step(const Json& body) {
 // One line an epoch: it waits for the validation that follows at once.
 void Progress::epoch(const Json& body) {
   if (!m_epochLine.empty()) m_console.line(m_epochLine);
-  m_epochLine = fmt::format("epoch {:g} of {}  {}", numberIn(body, "epoch"), m_epochs, measures(body));
+  m_epochLine = epochText(body) + "  " + measures(body);
   if (m_begin) m_console.live(m_epochLine + "  validating …");
 }
 
 void Progress::validation(const Json& body) {
   const std::string text = "validation " + measures(body);
   if (m_epochLine.empty())
-    m_console.line(fmt::format("epoch {:.2f} of {}  {}", numberIn(body, "epoch"), m_epochs, text));
+    m_console.line(epochText(body, 2) + "  " + text);
   else
     m_console.line(m_epochLine + "  |  " + text);
   m_epochLine.clear();

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/run/console.h"
 #include "engine/run/control.h"
 #include "tests/engine/run/folder.h"
 
@@ -199,6 +200,32 @@ TEST(EventLog, ALogThatIsDeletedUnderItsWriterIsMadeAnew) {
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].sequence, 1) << "its numbers go on";
   EXPECT_EQ(events[1].kind, "finished");
+}
+
+// A follower that comes after the first word of a run knows no number of epochs, and says none.
+TEST(Progress, OfWhatBeganUnheardSaysNoNumberOfEpochs) {
+  testing::internal::CaptureStdout();
+  {
+    Console console;
+    Progress progress(console);
+    const auto hear = [&](const char* kind, const Json& body) {
+      Event event;
+      event.kind = kind;
+      event.body = body;
+      progress(event);
+    };
+    hear("step", {{"step", 4780}, {"epoch", 47.8}, {"loss", 0.5}, {"samples", 10}});
+    hear("epoch", {{"epoch", 48}, {"loss", 0.5}});
+    hear("finished", Json::object());
+    hear("validation", {{"epoch", 48}, {"loss", 0.25}});
+    hear("started", {{"epochs", 60}, {"steps_total", 6000}});
+    hear("epoch", {{"epoch", 49}, {"loss", 0.5}});
+    hear("finished", Json::object());
+  }
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_THAT(said, testing::AllOf(HasSubstr("epoch 47.80  loss"), HasSubstr("epoch 48  loss"),
+                                   HasSubstr("epoch 48.00  validation"), HasSubstr("epoch 49 of 60"),
+                                   testing::Not(HasSubstr("of 0"))));
 }
 
 TEST(EventLog, AMarkTellsOneLogFromAnother) {
