@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/exchange/importer.h"
 #include "engine/network/project.h"
 #include "engine/training/trained_network.h"
+#include "engine/training/trained_run.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -57,6 +60,31 @@ TEST(KeptWeights, OfAHeadWithoutALossAreThoseThatItBeganWith) {
   }
 }
 
+// What other tools get of it: its output beside the others, with the weights of the checkpoint; nothing of one that
+// ends in the air.
+TEST(KeptWeights, OfAHeadWithoutALossAreExported) {
+  for (const bool drawn : {true, false}) {
+    SCOPED_TRACE(drawn);
+    const Workshop workshop("exported-heads", 48);
+    const auto run = workshop.train(twoHeads(drawn), "run");
+    const TrainedRun trained(run.folder);
+    const ExportSource source{
+        .project = trained.description().project, .network = trained.networkName(), .weights = trained.weights()};
+    exportOnnx(source, workshop.path() / "m.onnx", 0, Carried::nothing);
+    const Imported back = importFile({.file = workshop.path() / "m.onnx"});
+    EXPECT_TRUE(back.report.complete());
+    const auto& nodes = back.project.networks.at(0).nodes;
+    EXPECT_EQ(std::count_if(nodes.begin(), nodes.end(), [](const Node& node) { return node.layer == "Linear"; }),
+              drawn ? 3 : 2);
+    const auto kept = run.tensors().at("features/weight");
+    EXPECT_EQ(std::any_of(back.weights.begin(), back.weights.end(),
+                          [&](const ImportedWeight& weight) { return weight.values == kept; }),
+              drawn);
+    const auto script = exportPyTorch(source, workshop.path() / "m.py").at(0);
+    EXPECT_EQ(readFile(script).find("features") != std::string::npos, drawn);
+  }
+}
+
 Json normalised(std::int64_t accumulate) {
   Json project = perceptron(false);
   Json& network = project["networks"]["main"];
@@ -85,6 +113,15 @@ TEST(LoneStatistics, AreTold) {
   EXPECT_THAT(warned(rest, "rest"), HasSubstr("in the last batch, of 1"));
   rest["training"]["drop_last"] = true;
   EXPECT_EQ(warned(rest, "dropped"), "");
+  // As many ranks as a batch has samples; or ranks times passes.
+  Json ranks = normalised(1);
+  ranks["training"]["virtual_ranks"] = 4;
+  EXPECT_THAT(warned(ranks, "ranks"), HasSubstr("'bn' sees in a pass"));
+  ranks = normalised(2);
+  ranks["training"]["virtual_ranks"] = 2;
+  EXPECT_THAT(warned(ranks, "both"), HasSubstr("'bn' sees in a pass"));
+  ranks["training"]["batch"] = 8;
+  EXPECT_EQ(warned(ranks, "two each"), "");
   const auto checked = [](const Json& project) {
     std::string all;
     for (const Problem& problem : checkProject(readProject(project.dump(), "p.loom").project)) all += problem.message;
