@@ -54,6 +54,8 @@ DrawnCandidate drawCandidate(const DrawQuestion& question, const SearchStrategy&
                              const CandidateScreen* screen, const std::atomic<bool>& outdated) {
   DrawnCandidate drawn;
   std::vector<Point> refused = question.refused;
+  drawn.refused = question.drawn;
+  for (const RefusedCandidate& each : drawn.refused) refused.push_back(each.point);
   const auto remedy = [&](const std::string& begin) {
     return fmt::format("{}: {}. Raise a limit, or change the ranges", begin, endingOf(question.plan, drawn.refused));
   };

@@ -17,15 +17,16 @@ inline constexpr int kMostDraws = 200;
 struct DrawQuestion {
   SearchPlan plan;
   std::vector<Trial> trials;
-  std::vector<Point> refused;      // earlier, for other trials
-  std::set<std::string> drawings;  // CandidateScreen::Answer::drawing of the trials
+  std::vector<Point> refused;                // earlier, for other trials
+  std::set<std::string> drawings;            // CandidateScreen::Answer::drawing of the trials
+  std::vector<RefusedCandidate> drawn = {};  // for this trial, before the search was stopped
 };
 
 struct DrawnCandidate {
   std::optional<Point> point;
   TrialCost cost;
   std::string drawing;
-  std::vector<RefusedCandidate> refused;  // on the way there
+  std::vector<RefusedCandidate> refused;  // on the way there, DrawQuestion::drawn first
   std::string ending;                     // why there is no point; empty where the space is simply gone through
 };
 

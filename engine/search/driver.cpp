@@ -17,6 +17,26 @@ SearchDriver::SearchDriver(Study study, TrialBench& bench, int atOnce, std::shar
 
 SearchDriver::~SearchDriver() {
   m_outdated = true;
+  dropDrawing();
+}
+
+// Nobody wants it any more, whatever it is; but what was refused on the way is not looked at a second time.
+void SearchDriver::dropDrawing() {
+  if (!m_drawing.valid()) return;
+  try {
+    DrawnCandidate drawn = m_drawing.get();
+    keepRefused(drawn);
+  } catch (const std::exception&) {
+    // What cannot be drawn or written is drawn again.
+  }
+}
+
+void SearchDriver::keepRefused(DrawnCandidate& drawn) {
+  if (m_study.trials.empty()) return;
+  TrialRun& last = *m_study.trials.back();
+  if (drawn.refused.size() <= last.file().refusedNext.size()) return;
+  last.keepRefused(std::move(drawn.refused));
+  m_dirty = true;
 }
 
 void SearchDriver::stop() {
@@ -69,6 +89,7 @@ bool SearchDriver::goOn() {
 
 void SearchDriver::draw() {
   DrawQuestion question{.plan = m_study.plan, .trials = m_study.state(), .refused = {}, .drawings = {}};
+  if (!m_study.trials.empty()) question.drawn = m_study.trials.back()->file().refusedNext;
   for (const auto& run : m_study.trials) {
     for (const RefusedCandidate& each : run->file().refused) question.refused.push_back(each.point);
     if (!run->file().drawing.empty()) question.drawings.insert(run->file().drawing);
@@ -94,6 +115,7 @@ void SearchDriver::begin() {
 }
 
 void SearchDriver::take(DrawnCandidate drawn) {
+  if (m_stopping || !drawn.point) keepRefused(drawn);
   if (m_stopping) return;
   if (!drawn.point) {
     m_exhausted = true;
@@ -129,12 +151,12 @@ bool SearchDriver::step() {
     begin();
     if (m_drawing.valid()) break;
   }
+  if (m_stopping && m_drawing.valid() && m_drawing.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    dropDrawing();
   if (m_dirty && !m_study.trials.empty()) {
     m_study.save();
     m_dirty = false;
   }
-  if (m_stopping && m_drawing.valid() && m_drawing.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    m_drawing = {};  // nobody wants it, whatever it is
   return living() > 0 || m_drawing.valid();
 }
 

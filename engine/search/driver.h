@@ -30,7 +30,7 @@ class SearchDriver {
  public:
   // `atOnce` trials live at one time. Without a screen whatever is drawn trains.
   SearchDriver(Study study, TrialBench& bench, int atOnce, std::shared_ptr<const CandidateScreen> screen = nullptr);
-  ~SearchDriver();  // waits for the candidate that is looked at
+  ~SearchDriver();  // waits for the candidate that is looked at, and keeps what was refused on the way
   // Called now and then. False when nothing is left to do: all trials have ended, or those that lived stopped. Throws
   // Error(badArgument) where no candidate can be the first trial.
   bool step();
@@ -49,6 +49,8 @@ class SearchDriver {
   void begin();
   void draw();
   void take(DrawnCandidate drawn);
+  void keepRefused(DrawnCandidate& drawn);
+  void dropDrawing();
   Study m_study;
   TrialBench& m_bench;
   const StopRule& m_rule;

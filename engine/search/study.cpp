@@ -135,8 +135,9 @@ void writeTrialFile(const std::filesystem::path& run, const TrialFile& trial) {
   if (trial.process != 0) json.update({{"process", trial.process}, {"process_start", trial.processStart}});
   if (const Json cost = toJson(trial.cost); !cost.empty()) json["cost"] = cost;
   if (!trial.drawing.empty()) json["drawing"] = trial.drawing;
-  for (const RefusedCandidate& each : trial.refused)
-    json["refused"].push_back({{"values", each.point}, {"why", each.why}, {"cost", toJson(each.cost)}});
+  for (const auto& [key, all] : {std::pair{"refused", &trial.refused}, {"refused_next", &trial.refusedNext}})
+    for (const RefusedCandidate& each : *all)
+      json[key].push_back({{"values", each.point}, {"why", each.why}, {"cost", toJson(each.cost)}});
   writeFileAtomically(run / kTrialFile, formatJson(json) + "\n");
 }
 
@@ -154,10 +155,11 @@ std::optional<TrialFile> readTrialFile(const std::filesystem::path& run) {
                     .processStart = json.value("process_start", std::int64_t{0}),
                     .cost = costFromJson(json.value("cost", Json::object())),
                     .drawing = json.value("drawing", std::string())};
-    for (const Json& each : json.value("refused", Json::array())) {
-      trial.refused.push_back({each.at("values"), each.at("why"), costFromJson(each.value("cost", Json::object()))});
-      if (trial.refused.back().point.size() != trial.plan.space.size()) return std::nullopt;
-    }
+    for (const auto& [key, all] : {std::pair{"refused", &trial.refused}, {"refused_next", &trial.refusedNext}})
+      for (const Json& each : json.value(key, Json::array())) {
+        all->push_back({each.at("values"), each.at("why"), costFromJson(each.value("cost", Json::object()))});
+        if (all->back().point.size() != trial.plan.space.size()) return std::nullopt;
+      }
     if (trial.point.size() != trial.plan.space.size() || trial.number < 1) return std::nullopt;
     return trial;
   } catch (const Error&) {
@@ -176,6 +178,7 @@ std::vector<Trial> Study::state() const {
 std::int64_t Study::refused() const {
   std::size_t all = 0;
   for (const auto& each : trials) all += each->file().refused.size();
+  if (!trials.empty()) all += trials.back()->file().refusedNext.size();
   return static_cast<std::int64_t>(all);
 }
 

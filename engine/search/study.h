@@ -56,6 +56,8 @@ struct TrialFile {
   TrialCost cost = {};                         // as it was before it trained
   std::string drawing = {};                    // CandidateScreen::Answer::drawing; empty = not known
   std::vector<RefusedCandidate> refused = {};  // drawn on the way to it, in their order
+  // Drawn behind it for a trial that did not come yet; counts as long as it is the last one.
+  std::vector<RefusedCandidate> refusedNext = {};
 };
 void writeTrialFile(const std::filesystem::path& run, const TrialFile& trial);
 // Nothing where there is none or it is damaged.
@@ -68,6 +70,7 @@ class TrialRun {
   const std::filesystem::path& folder() const { return m_folder; }
   const TrialFile& file() const { return m_file; }
   void judge(TrialState verdict, const std::string& message = {});  // and writes it down
+  void keepRefused(std::vector<RefusedCandidate> next);             // and writes it down
   void remember(std::int64_t process, std::int64_t start);
   // `lives`: somebody trains it or will. Without one it is interrupted where its log tells of no end.
   const Trial& look(bool lives);
@@ -96,7 +99,7 @@ struct Study {
   std::vector<std::unique_ptr<TrialRun>> trials;
 
   std::vector<Trial> state() const;
-  std::int64_t refused() const;  // candidates, over all trials
+  std::int64_t refused() const;  // candidates, each once, also those of a trial that did not come yet
   void save() const;             // NAME.search.json
 };
 std::optional<Study> readStudy(const std::filesystem::path& runs, const std::string& name);

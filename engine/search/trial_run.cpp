@@ -31,6 +31,11 @@ void TrialRun::judge(TrialState verdict, const std::string& message) {
   writeTrialFile(m_folder, m_file);
 }
 
+void TrialRun::keepRefused(std::vector<RefusedCandidate> next) {
+  m_file.refusedNext = std::move(next);
+  writeTrialFile(m_folder, m_file);
+}
+
 void TrialRun::remember(std::int64_t process, std::int64_t start) {
   m_file.process = process;
   m_file.processStart = start;

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <condition_variable>
+#include <mutex>
+
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "tests/engine/search/played_bench.h"
@@ -122,6 +125,117 @@ TEST_F(SearchStudy, StoppedWholeItsTrialsGoOnLater) {
   EXPECT_EQ(driver.study().trials.size(), 6u);
   EXPECT_EQ(bench.starts[1], 2);
   EXPECT_EQ(bench.starts[3], 1);
+}
+
+// Looks of a planner at candidates, one of which it can be held at.
+class HeldPlanner {
+ public:
+  std::map<int, int> looks;  // by the outputs of fc1
+  int holdAt = -1;           // refused ones to come until it holds
+
+  CandidateScreen::Planner planner(double limit) {
+    return [this, limit](const Json& project, TrialCost& cost) {
+      const int outputs = project["networks"]["main"]["nodes"][1]["outputs"];
+      cost.step = outputs / 1000.0;
+      std::unique_lock lock(m_mutex);
+      ++looks[outputs];
+      if (cost.step <= limit || holdAt < 0 || holdAt-- > 0) return;
+      m_held = true;
+      m_changed.wait(lock, [this] { return !m_held; });
+    };
+  }
+  bool held() {
+    const std::scoped_lock lock(m_mutex);
+    return m_held;
+  }
+  void release() {
+    const std::scoped_lock lock(m_mutex);
+    m_held = false;
+    m_changed.notify_all();
+  }
+
+ private:
+  std::mutex m_mutex;
+  std::condition_variable m_changed;
+  bool m_held = false;
+};
+
+std::vector<std::vector<Point>> refusedBy(const Study& study) {
+  std::vector<std::vector<Point>> all;
+  for (const auto& each : study.trials) {
+    std::vector<Point>& own = all.emplace_back();
+    for (const RefusedCandidate& candidate : each->file().refused) own.push_back(candidate.point);
+  }
+  return all;
+}
+
+// Stopped while a candidate is looked at, again and again: whoever goes on takes up the draw where it was.
+TEST_F(SearchStudy, WhatALimitRefusedIsNeitherDrawnAgainNorCountedTwice) {
+  SearchPlan made{.name = "s", .space = {parseDimension("fc1.outputs=2..64")}};
+  made.strategy = "random";
+  made.trials = 4;
+  made.limits = {parseLimit("step=8ms")};
+  made = checkedPlan(perceptron(), made);
+  HeldPlanner planner;
+  const auto screen = std::make_shared<const CandidateScreen>(perceptron(), made, planner.planner(8e-3));
+  const auto driven = [&](const std::filesystem::path& folder, PlayedBench& bench, bool oneTrial = false) {
+    std::optional<Study> study = readStudy(folder, "s");
+    if (!study) study = Study{.plan = made, .runs = folder, .trials = {}};
+    SearchDriver driver(std::move(*study), bench, oneTrial ? 1 : 2, screen);
+    while (driver.step()) {
+      if (oneTrial && !driver.study().trials.empty()) driver.stop();
+      if (planner.held()) driver.stop(), planner.release();
+      bench.tick();
+    }
+    driver.study().save();
+  };
+  PlayedBench undisturbed(runs() / "whole");
+  driven(runs() / "whole", undisturbed);
+  const std::optional<Study> whole = readStudy(runs() / "whole", "s");
+  ASSERT_EQ(whole->trials.size(), 4u);
+  ASSERT_GT(whole->refused(), 12);
+  planner.looks.clear();
+  PlayedBench bench(runs());
+  std::int64_t counted = 0;
+  for (int begun = 0; begun < 12; ++begun) {
+    planner.holdAt = begun > 0 ? 2 : -1;  // before its first trial a search has no place to go on from
+    driven(runs(), bench, begun == 0);
+    const std::optional<Study> so = readStudy(runs(), "s");
+    EXPECT_GE(so->refused(), counted) << "none is forgotten";
+    EXPECT_EQ(so->refused() + static_cast<std::int64_t>(so->trials.size()),
+              static_cast<std::int64_t>(planner.looks.size()));
+    counted = so->refused();
+  }
+  planner.holdAt = -1;
+  driven(runs(), bench);
+  const std::optional<Study> after = readStudy(runs(), "s");
+  EXPECT_EQ(refusedBy(*after), refusedBy(*whole));
+  EXPECT_EQ(after->refused(), whole->refused());
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(after->state()[i].point, whole->state()[i].point);
+  for (const auto& [outputs, looks] : planner.looks) EXPECT_EQ(looks, 1) << outputs;
+  EXPECT_EQ(Json::parse(readFile(runs() / "s.search.json"))["refused"], whole->refused());
+}
+
+// Of a space of which no more fits, too.
+TEST_F(SearchStudy, ASearchThatFoundNothingMoreLooksAtNothingAgain) {
+  SearchPlan made{.name = "s", .space = {parseDimension("fc1.outputs=2..20")}};
+  made.strategy = "grid";
+  made.trials = 19;
+  made.limits = {parseLimit("step=4ms")};
+  made = checkedPlan(perceptron(), made);
+  HeldPlanner planner;
+  const auto screen = std::make_shared<const CandidateScreen>(perceptron(), made, planner.planner(4e-3));
+  PlayedBench bench(runs());
+  for (int begun = 0; begun < 3; ++begun) {
+    std::optional<Study> study = readStudy(runs(), "s");
+    if (!study) study = Study{.plan = made, .runs = runs(), .trials = {}};
+    SearchDriver driver(std::move(*study), bench, 1, screen);
+    drive(driver, bench);
+    EXPECT_THAT(driver.ending(), HasSubstr("no further trial fits"));
+    EXPECT_EQ(driver.study().trials.size(), 3u);
+    EXPECT_EQ(driver.study().refused(), 16);
+  }
+  for (const auto& [outputs, looks] : planner.looks) EXPECT_EQ(looks, 1) << outputs;
 }
 
 TEST_F(SearchStudy, WeakTrialsEndAndStayEnded) {
