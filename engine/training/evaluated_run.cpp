@@ -52,7 +52,7 @@ class Evaluators {
 EvaluationReport evaluateRun(TrainedNetwork& trained, const EvaluationRequest& request) {
   const auto begun = std::chrono::steady_clock::now();
   EvaluationReport report;
-  PredictionRequest wish;
+  PredictionRequest wish{.use = FileUse::evaluate};
   if (!request.file.empty())
     wish.files = {request.file};
   else

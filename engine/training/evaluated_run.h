@@ -11,7 +11,7 @@ namespace loom {
 
 struct EvaluationRequest {
   std::string dataset;         // of the project; empty = the usual one (TrainedNetwork::usualDataset())
-  std::filesystem::path file;  // in its place a CSV with the network's columns
+  std::filesystem::path file;  // in its place a CSV with the columns that the run's steps begin with
   EvaluationLimits limits;
   std::function<void(std::int64_t done, std::int64_t all)> progress;  // now and then, and at the end
 };

@@ -1,12 +1,12 @@
 #include <algorithm>
-#include <set>
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/data/columns/column_plan.h"
 #include "engine/data/columns/resolve.h"
 #include "engine/data/columns/target_meaning.h"
+#include "engine/data/csv_rows.h"
 #include "engine/data/prepare.h"
-#include "engine/data/raw_rows.h"
 #include "engine/network/analysis.h"
 #include "engine/program/builder.h"
 #include "engine/training/feed.h"
@@ -36,27 +36,31 @@ std::vector<float> rawValues(const Dataset& data, std::int64_t row, std::size_t 
   return {numbers, numbers + bytes.size() / sizeof(float)};
 }
 
-// Names of the variables that a CSV's header tells of: "x__0:humidity" is one of x.
-std::set<std::string> variablesOf(const std::filesystem::path& csv) {
-  std::set<std::string> names;
-  for (const std::string& cell :
-       readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; })) {
-    const std::string name = cell.substr(0, cell.find(':'));
-    names.insert(name.substr(0, name.find("__")));
-  }
-  return names;
+// All variables that the network and its losses read.
+std::vector<std::string> allOf(const Network& network) {
+  std::vector<std::string> all;
+  for (const DatasetInput& input : datasetInputs(network)) all.push_back(input.variable);
+  return all;
 }
 
-// What is to be read of a file: what the network computes with, and where all of it is there what losses compare.
-std::vector<std::string> neededOf(const Network& network, const std::vector<std::string>& inputs,
-                                  const std::filesystem::path& csv) {
-  std::vector<std::string> needed, all;
-  for (const std::string& input : inputs) needed.push_back(Feed::variableOf(network, input));
-  for (const DatasetInput& input : datasetInputs(network)) all.push_back(input.variable);
-  const std::set<std::string> there = variablesOf(csv);
-  const bool whole =
-      std::all_of(all.begin(), all.end(), [&](const std::string& variable) { return there.count(variable) > 0; });
-  return whole ? all : needed;
+// Whether the steps can make `options.needed` of the columns that the CSV has.
+bool hasNeeded(const std::filesystem::path& csv, const OpenOptions& options) {
+  const CsvSource source{.format = recogniseCsv(csv, options.format),
+                         .steps = columnStepsOf(options.prepare),
+                         .needed = options.needed,
+                         .everyRow = options.everyRow,
+                         .heldOut = {}};
+  CsvBlockReader reader(csv, 1 << 16, source.format);
+  CsvBlock block;
+  if (!reader.next(block, 1)) return false;
+  std::size_t offset = 0;
+  std::int64_t lines = 0;
+  try {
+    planOf(source, headerOf(block, source.format, offset, lines, [](const Fault&) {}), csv);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
 }
 
 bool reads(const Schema& schema, const Network& network) {
@@ -91,19 +95,32 @@ std::vector<std::string> inputsOf(const Program& program) {
 }  // namespace
 
 OpenedDataset TrainedNetwork::openToPredict(const FilesToPredict& files, const Network& network,
-                                            const std::vector<std::string>& inputs) const {
+                                            const std::vector<std::string>& inputs, FileUse use) const {
   const auto prepared = m_description.prepared.find(trainedOn());
   OpenedDataset opened{.name = files.name(), .csv = files.csv(), .data = {}, .prepare = {}};
   if (prepared != m_description.prepared.end()) opened.prepare = stepsForAnotherFile(prepared->second);
   OpenOptions open = files.openOptions();
   open.prepare = opened.prepare;
   open.threads = m_settings.threads;
-  open.needed = neededOf(network, inputs, files.csv());
-  open.everyRow = true;
   open.progress = [this](const CacheProgress& progress) {
     if (m_options.progress) m_options.progress("to predict", progress);
     return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
   };
+  // Where all is there that losses compare, it is read too.
+  open.needed = allOf(network);
+  if (hasNeeded(opened.csv, open)) {
+    // What is judged are rows as training would take them; what is predicted is every row.
+    open.everyRow = use == FileUse::predict;
+    try {
+      opened.data = openDataset(opened.csv, open);
+      return opened;
+    } catch (const Error& error) {
+      if (use == FileUse::evaluate || error.code() != ErrorCode::badData) throw;  // else the target may have holes
+    }
+  }
+  open.needed.clear();
+  for (const std::string& input : inputs) open.needed.push_back(Feed::variableOf(network, input));
+  open.everyRow = true;
   try {
     opened.data = openDataset(opened.csv, open);
   } catch (const Error& error) {
@@ -165,7 +182,8 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const std::string input = inputs.size() == 1 ? Feed::variableOf(drawn, inputs.front()) : std::string();
   std::optional<FilesToPredict> files;
   if (request.dataset.empty()) files.emplace(request.files, input);
-  const OpenedDataset opened = files ? openToPredict(*files, drawn, inputs) : m_data.open(request.dataset, trainedOn());
+  const OpenedDataset opened =
+      files ? openToPredict(*files, drawn, inputs, request.use) : m_data.open(request.dataset, trainedOn());
   const std::shared_ptr<const Dataset>& data = opened.data;
   const std::vector<Json>& prepare = opened.prepare;
   m_predicted = {opened.csv, data->contentHash(), input, prepare, data->size()};

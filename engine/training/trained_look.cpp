@@ -95,7 +95,7 @@ const OpenedDataset& TrainedNetwork::openToLook(const LookRequest& request, cons
     m_lookedFiles.reset();
     const std::string input = inputs.size() == 1 ? Feed::variableOf(network(), inputs.front()) : std::string();
     auto files = std::make_unique<FilesToPredict>(std::vector{request.file}, input);
-    m_looked = openToPredict(*files, network(), inputs);
+    m_looked = openToPredict(*files, network(), inputs, FileUse::predict);
     m_lookedFiles = std::move(files);
     m_lookedFile = request.file;
   }

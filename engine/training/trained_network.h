@@ -40,11 +40,15 @@ struct PredictedRow {
   const std::vector<std::vector<float>>& truth;       // of each output, comparable with its values; empty = not known
 };
 
+// What a file is read for: every row of it, or the rows that training would take, where all is there to judge by.
+enum class FileUse { predict, evaluate };
+
 struct PredictionRequest {
   std::vector<std::filesystem::path> files;  // one CSV; or pictures, sounds, arrays, a sample each
   std::filesystem::path out;                 // a CSV, see predict(); empty = none is written
   std::int64_t keep = 0;                     // how many samples the answer holds, from the first; the CSV holds all
   std::string dataset;  // in place of files, and without `out`: one of the project's, with the rows that it uses
+  FileUse use = FileUse::predict;
   // Told of all samples in their order; the predictions have everything but samples by then.
   std::function<void(const Predictions& predictions, const PredictedRow& row)> each;
 };
@@ -112,7 +116,7 @@ class TrainedNetwork {
 
  private:
   OpenedDataset openToPredict(const FilesToPredict& files, const Network& network,
-                              const std::vector<std::string>& inputs) const;
+                              const std::vector<std::string>& inputs, FileUse use) const;
   void restore();  // fills what the store newly holds
   struct NamedOutput {
     std::string result;  // of the program

@@ -81,6 +81,43 @@ TEST(EvaluatedRun, DataWithoutTruthOrWithOtherClassesAreRefused) {
   EXPECT_NE(refusalOf(trained, {.file = workshop.path() / "none.csv"}), "no error");
 }
 
+// A table as it stands in its file: the run's steps on columns are done to it before anything is missed, and rows that
+// training leaves out are left out of what is judged.
+TEST(EvaluatedRun, AnotherTableGoesThroughTheRunsOwnSteps) {
+  const Workshop workshop("evaluated-table");
+  std::string text = "area,town,price NOK\n";
+  for (int i = 0; i < 48; ++i)
+    text += fmt::format("{},{},{}\n", i + 20, i % 3 ? "Oslo" : "Bergen", 100000 + 3000 * i + (i % 3 ? 40000 : 0));
+  workshop.write("train.csv", text);
+  workshop.write("holes.csv", text + "33,Oslo,\n");
+  workshop.write("blind.csv", "town,area\nOslo,33\n");
+  Json project = perceptron(false);
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "x", "layer": "Input", "shape": [3]}, {"id": "fc", "layer": "Linear", "outputs": 1},
+    {"id": "y", "layer": "Input", "shape": [1], "variable": "price NOK"}, {"id": "loss", "layer": "MeanSquaredError"}],
+    "edges": [["x", "fc"], ["fc", "loss"], ["y", "loss.target"]]})");
+  project["datasets"].erase("validation");
+  project["datasets"]["training"]["prepare"] = Json::parse(
+      R"([{"step": "SkipRows", "missing": ["price NOK"]}, {"step": "Standardise", "variable": ["area", "price NOK"]},
+    {"step": "Encode", "variable": "town", "form": "one_hot"}, {"step": "Join", "variable": ["area", "town"], "into": "x"}])");
+  project["training"]["epochs"] = 3;
+  const auto run = workshop.train(project, "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const EvaluatedOutput own = evaluateRun(trained, {}).outputs.at(0);
+  for (const char* name : {"train.csv", "holes.csv"}) {
+    const EvaluationReport other = evaluateRun(trained, {.file = workshop.path() / name});
+    EXPECT_EQ(other.samples, 48) << name;
+    EXPECT_EQ(other.outputs.at(0).regression.rmse, own.regression.rmse) << name;
+    EXPECT_EQ(other.outputs[0].regression.most, own.regression.most) << name;
+  }
+  EXPECT_THAT(refusalOf(trained, {.file = workshop.path() / "blind.csv"}), HasSubstr("no column 'price NOK'"));
+  // To predict, a row without its truth is a row.
+  const Predictions said = trained.predict({.files = {workshop.path() / "holes.csv"}, .keep = 99});
+  EXPECT_EQ(said.samples, 49);
+  EXPECT_EQ(trained.predict({.files = {workshop.path() / "train.csv"}, .keep = 1}).kept[0].outputs[0].truth,
+            std::vector<float>{100000});
+}
+
 // A target that was scaled for training is judged in the unit of its column.
 TEST(EvaluatedRun, NumbersAreInTheUnitOfTheirColumn) {
   const Workshop workshop("evaluated-unit");
