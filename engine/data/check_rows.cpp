@@ -156,7 +156,7 @@ void CheckedRows::takeRows(RowChunk& chunk) {
   for (ClipColumn& clip : clips) {
     const auto rates = chunk.rates.find(clip.variable);
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row) {
-      if (chunk.bad[row]) continue;
+      if (chunk.columns[clip.variable].extents[row] == 0) continue;
       const auto steps = static_cast<std::int64_t>(chunk.columns[clip.variable].extents[row]);
       ClipFacts::Lengths& lengths =
           clip.byRate[rates != chunk.rates.end() && row < rates->second.size() ? rates->second[row] : 0];
@@ -167,7 +167,8 @@ void CheckedRows::takeRows(RowChunk& chunk) {
   }
   for (PictureColumn& column : pictures)
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows); ++row)
-      if (!chunk.bad[row]) ++column.rows[chunk.columns[column.variable].extents[row]];
+      // A row whose other cells are words yet has a picture.
+      if (const auto size = chunk.columns[column.variable].extents[row]; size != 0) ++column.rows[size];
   for (LabelColumn& label : labels) takeLabels(label, chunk);
   if (!chunk.rowHashes.empty()) {
     for (std::size_t row = 0; row < static_cast<std::size_t>(chunk.rows) && hashes.size() < kMostHashes; ++row) {

@@ -84,6 +84,15 @@ Schema peekSchema(const std::filesystem::path& csv, const OpenOptions& options) 
   const CsvHeader header = parseHeader(cells, fail);
   RowParser parser(header, csv.parent_path());
   parser.settle(plan ? prepared : block, offset, plan != nullptr, fail);
+  const std::vector<VariablePlan>& settled = parser.plan();
+  if (std::any_of(settled.begin(), settled.end(), [](const VariablePlan& each) { return each.file && !each.known; })) {
+    // What no row tells is not known: words may yet become classes, but of files that are not there nothing can be
+    // said.
+    const FaultSink gone = [&](Fault fault) {
+      if (fault.kind == FaultKind::missingFile && fault.found.starts_with("there is no file")) fail(std::move(fault));
+    };
+    parser.settle(plan ? prepared : block, offset, false, gone);
+  }
   return parser.schema();
 }
 

@@ -1,5 +1,7 @@
 #include "engine/data/raw_rows.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -17,6 +19,17 @@ constexpr std::size_t kMostWords = 10'000;
 std::filesystem::path classWordsPath(const std::filesystem::path& csv, std::string variable) {
   std::erase_if(variable, [](unsigned char c) { return c < 32 || c == '/' || c == '\\'; });
   return csv.parent_path() / fmt::format("{}.{}.classes.txt", csv.stem().string(), variable);
+}
+
+// In quotes where it would be read as something else.
+void appendCell(std::string& text, std::string_view cell, char separator) {
+  if (cell.find_first_of(std::string("\"\r\n") + separator) == std::string_view::npos) {
+    text += cell;
+    return;
+  }
+  text += '"';
+  for (const char c : cell) text.append(c == '"' ? 2 : 1, c);
+  text += '"';
 }
 
 }  // namespace
@@ -80,6 +93,52 @@ std::map<std::string, std::vector<std::string>> wordsOf(const std::filesystem::p
   std::map<std::string, std::vector<std::string>> all;
   for (const auto& [column, words] : found) all[header[column]].assign(words.begin(), words.end());
   return all;
+}
+
+void rewriteCells(const std::filesystem::path& csv, const CsvFormatChoice& choice,
+                  const std::vector<std::string>& columns, const CellChange& change, const std::filesystem::path& out) {
+  const CsvFormat format = recogniseCsv(csv, choice);
+  CsvBlockReader reader(csv, std::size_t{1} << 20, format);
+  CsvBlock block;
+  std::vector<bool> changes;  // by column
+  std::string scratch, text;
+  writeFileAtomically(out, [&](const Append& append) {
+    for (bool first = true; reader.next(block); first = false) {
+      const char* p = block.buffer.data();
+      const char* const end = p + block.size;
+      text.clear();
+      if (first) {
+        std::size_t offset = 0;
+        std::int64_t lines = 0;
+        const std::vector<std::string> header = headerOf(block, format, offset, lines, [](const Fault&) {});
+        for (const std::string& cell : header)
+          changes.push_back(std::find(columns.begin(), columns.end(), cell.substr(0, cell.find(':'))) != columns.end());
+        if (std::count(changes.begin(), changes.end(), true) == 0)
+          throwError(ErrorCode::badArgument, "{} has no column {}", csv.filename().string(), fmt::join(columns, ", "));
+        text.append(p, offset);
+        p += offset;
+      }
+      while (p < end) {
+        if (const char* blank = skipBlankLine(p, end)) {
+          p = blank;
+          continue;
+        }
+        std::size_t column = 0;
+        for (bool last = false; !last; ++column) {
+          const char* const begin = p;
+          const CsvCell cell = takeCell(p, end, scratch, format.separator);
+          last = cell.last;
+          if (column < changes.size() && changes[column]) {
+            appendCell(text, change(std::string(cell.text)), format.separator);
+            text += last ? '\n' : format.separator;
+          } else {
+            text.append(begin, p);
+          }
+        }
+      }
+      append(text.data(), text.size());
+    }
+  });
 }
 
 std::vector<std::string> classWords(const std::filesystem::path& csv, const std::string& variable) {

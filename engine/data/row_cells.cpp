@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/base/hash.h"
+#include "engine/data/cell_number.h"
 #include "engine/data/near_name.h"
 #include "engine/data/numbers.h"
 #include "engine/data/row_place.h"
@@ -12,6 +13,17 @@
 
 namespace loom {
 namespace {
+
+// A word that tables write where they have nothing: "N/A", say, is no path.
+bool saysNothing(std::string_view cell) {
+  double value;
+  return cellNumber(cell, CsvFormat(), value) == NumberKind::empty;
+}
+
+std::string emptyText(std::string_view cell) {
+  return cell.empty() ? std::string("the cell is empty")
+                      : fmt::format("the cell is {}, which says that there is nothing", toldText(cell));
+}
 
 std::string normalised(std::string_view cell) {
   std::string path(cell);
@@ -39,9 +51,9 @@ bool RowParser::settleCell(std::size_t column, std::string_view cell, std::int64
   VariablePlan& plan = m_plan[static_cast<std::size_t>(place.it().variable)];
   float value = 0;
   const NumberKind number = parseNumber(cell, value);
-  if (number == NumberKind::empty) {
+  if (number == NumberKind::empty || (number == NumberKind::text && saysNothing(cell))) {
     if (fault)
-      (*fault)(place.fault(FaultKind::emptyCell, "the cell is empty", "a number or a file is needed",
+      (*fault)(place.fault(FaultKind::emptyCell, emptyText(cell), "a number or a file is needed",
                            "fill the cell or remove the row"));
     return false;
   }
@@ -89,8 +101,8 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
     skipFile(place, chunk);
     fault(std::move(found));
   };
-  if (cell.empty())
-    return fail(place.fault(FaultKind::emptyCell, "the cell is empty", "the path of a file is needed",
+  if (saysNothing(cell))
+    return fail(place.fault(FaultKind::emptyCell, emptyText(cell), "the path of a file is needed",
                             "fill the cell or remove the row"));
   float value;
   if (parseNumber(cell, value) != NumberKind::text)

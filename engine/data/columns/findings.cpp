@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/data/cell_number.h"
+#include "engine/data/columns/media_facts.h"
 #include "engine/data/columns/prepared_columns.h"
 #include "engine/data/columns/suggestion.h"
 
@@ -171,17 +172,14 @@ class Doctor {
 
   void tellUnreadable(const ColumnFacts& column) {
     if (column.unreadable == 0 || m_prepared.skipsFaulty()) return;
+    if (column.type == ColumnType::picture || column.type == ColumnType::sound || column.type == ColumnType::matrix)
+      return add(goneFiles(column, m_facts.columns.size()));
     const std::string first = column.unreadableAt.empty() ? std::string() : column.unreadableAt[0].text;
-    const bool media =
-        column.type == ColumnType::picture || column.type == ColumnType::sound || column.type == ColumnType::matrix;
-    std::string title = fmt::format("{}: {} {}", column.name, column.unreadable,
-                                    media                             ? "not there"
-                                    : column.type == ColumnType::date ? "no dates"
-                                                                      : "no numbers");
     add({.kind = FindingKind::unreadable,
          .severity = FaultSeverity::error,
          .columns = {column.name},
-         .title = std::move(title),
+         .title = fmt::format("{}: {} {}", column.name, column.unreadable,
+                              column.type == ColumnType::date ? "no dates" : "no numbers"),
          .detail = fmt::format(
              "Such as '{}'{}.", first,
              column.unreadableAt.empty() ? std::string() : fmt::format(" in line {}", column.unreadableAt[0].line)),

@@ -8,11 +8,15 @@
 
 namespace loom {
 
+// What a person is asked to find again, in place of steps: the CSV, or the folder of the files that it names.
+enum class FindAgain { nothing, table, files };
+
 struct TableRemedy {
   std::string label;        // "Fill with median"
   std::vector<Json> steps;  // to add; empty: nothing is added (the finding is accepted, or `split`)
   Json settings = {};       // of `training`, in place of steps: what is to be set
   bool split = false;       // opens the split instead
+  FindAgain find = FindAgain::nothing;
 };
 
 enum class FindingKind {

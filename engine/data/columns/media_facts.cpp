@@ -1,8 +1,11 @@
 #include "engine/data/columns/media_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/words.h"
 #include "engine/data/decode.h"
 #include "engine/data/sound_rate.h"
 
@@ -92,6 +95,34 @@ std::map<std::string, MediaFacts> lookAtMedia(const std::filesystem::path& csv, 
     found[column.name] = std::move(media);
   }
   return found;
+}
+
+TableFinding goneFiles(const ColumnFacts& column, std::size_t columns) {
+  const char* const files = column.type == ColumnType::picture ? "pictures"
+                            : column.type == ColumnType::sound ? "sounds"
+                                                               : "files";
+  const CellPlace first = column.unreadableAt.empty() ? CellPlace() : column.unreadableAt[0];
+  const bool all = column.count == 0;
+  const Json name = Json::array({column.name});
+  TableFinding finding{
+      .kind = FindingKind::unreadable,
+      .severity = FaultSeverity::error,
+      .columns = {column.name},
+      .title = fmt::format("{}: {}{} {} not there", column.name, all && column.unreadable > 1 ? "all " : "",
+                           counted(column.unreadable, files), column.unreadable == 1 ? "is" : "are"),
+      .detail =
+          fmt::format("Line {} names '{}', read from the CSV's folder on. Were they moved, say where they lie now.",
+                      first.line, first.text),
+      .places = column.unreadableAt,
+      .remedies = {{.label = "Find the folder…", .steps = {}, .find = FindAgain::files}}};
+  // Nothing to learn from would be left otherwise.
+  if (!all)
+    finding.remedies.push_back(
+        {.label = column.unreadable == 1 ? "Skip the row" : fmt::format("Skip {} rows", column.unreadable),
+         .steps = {{{"step", "SkipRows"}, {"faulty", true}}}});
+  if (!all || columns > 2)
+    finding.remedies.push_back({.label = "Leave out", .steps = {{{"step", "LeaveOut"}, {"variable", name}}}});
+  return finding;
 }
 
 }  // namespace loom

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/data/columns/analysis.h"
+#include "engine/data/columns/findings.h"
 #include "engine/data/dataset.h"
 
 namespace loom {
@@ -26,5 +26,8 @@ inline constexpr std::size_t kMediaLookedAt = 300;  // files of a column, spread
 // be read are passed over, and a column of which none can is left out. Throws Error(stopped) when `stop` says so.
 std::map<std::string, MediaFacts> lookAtMedia(const std::filesystem::path& csv, const TableFacts& facts,
                                               const std::function<bool()>& stop = {});
+
+// What the doctor says of files that a column names and that are not there, in a table of so many columns.
+TableFinding goneFiles(const ColumnFacts& column, std::size_t columns);
 
 }  // namespace loom

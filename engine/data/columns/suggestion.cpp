@@ -75,9 +75,14 @@ Json step(const char* name, const Json& variable, Json more = Json::object()) {
 
 }  // namespace
 
+bool neverChanges(const ColumnFacts& column) {
+  return (column.type == ColumnType::number || column.type == ColumnType::classes) && column.distinct == 1 &&
+         !column.distinctMore && column.count > 1;
+}
+
 bool canBeTarget(const ColumnFacts& column) {
   return !isIgnored(column) && column.type != ColumnType::empty && column.type != ColumnType::date &&
-         column.type != ColumnType::text;
+         column.type != ColumnType::text && !neverChanges(column);
 }
 
 TargetChoice targetChoice(const ColumnFacts& column) {

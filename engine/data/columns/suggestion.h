@@ -36,6 +36,7 @@ inline constexpr std::int64_t kMostWordColumns = 300;
 // Whether the column can be predicted: numbers, classes, pictures or sounds; not what is empty, a date, or a text of
 // its own in every row.
 bool canBeTarget(const ColumnFacts& column);
+bool neverChanges(const ColumnFacts& column);  // one number or class in several rows: it cannot be predicted either
 TargetChoice targetChoice(const ColumnFacts& column);
 
 // The parts of a date that a network can learn from: the year where there are several (one alone is a constant, which

@@ -43,6 +43,28 @@ TEST_F(Check, FindsNothingInAGoodOne) {
   EXPECT_EQ(report.schema.variables.size(), 2u);
 }
 
+// A word for nothing in the first cell is neither a file nor what says of which kind the column is.
+TEST_F(Check, AWordForNothingIsNoFile) {
+  const CheckReport report = check("a,y:label\nN/A,0\n11.18,1\n12,0\n?,1\n");
+  EXPECT_EQ(report.count(FaultKind::mixedKinds), 0) << report.toJson().dump(2);
+  EXPECT_EQ(report.count(FaultKind::missingFile), 0);
+  image("one.png", 3);
+  image("two.png", 4);
+  const CheckReport pictures = check("x,y:label\nN/A,0\none.png,1\ntwo.png,0\n");
+  EXPECT_EQ(pictures.count(FaultKind::emptyCell), 1) << pictures.toJson().dump(2);
+  EXPECT_EQ(pictures.errors, 1);
+}
+
+// Words in another column, which a step will encode, hide nothing of the pictures.
+TEST_F(Check, SizesOfPicturesAreToldBesideWords) {
+  image("one.png", 3);
+  image("two.png", 4, 3);
+  image("three.png", 5);
+  const CheckReport report = check("file,shape\none.png,round\ntwo.png,square\nthree.png,round\nnone.png,round\n");
+  ASSERT_EQ(report.count(FaultKind::mixedShapes), 1) << report.toJson().dump(2);
+  EXPECT_THAT(messages(report, FaultKind::mixedShapes)[0], HasSubstr("2×2 to 3×3 pixels"));
+}
+
 TEST_F(Check, ReportsAllFaultsNotTheFirst) {
   const auto report =
       check("x__0,x__2,y:label\n1,2,0\ncat,3\nnan,4,1\n,5,1\n6,7,1.5\n8,9,-1\n10,1e99,0\n11,dog,1\n\n12,13,0\n");

@@ -58,5 +58,22 @@ TEST_F(RawRowsTest, WordsOfClassesStandBesideTheFile) {
   EXPECT_THAT(classWords(csv, "other"), ElementsAre("cat", "dog"));
 }
 
+// Only the cells that are meant differ; the text is UTF-8 behind it.
+TEST_F(RawRowsTest, CellsAreWrittenAnewAndAllElseStays) {
+  const auto csv = folder.write(
+      "a.csv", "sep=;\r\nfile:image;note;y\r\nold/1.png;\"a;\"\"b\"\"\";0,5\r\n\r\nold/2.png;;1\r\n\"old/3.png\";x;2");
+  const auto out = folder.path() / "out" / "b.csv";
+  std::filesystem::create_directories(out.parent_path());
+  rewriteCells(
+      csv, {}, {"file"}, [](const std::string& cell) { return "new;" + cell.substr(4); }, out);
+  EXPECT_EQ(contentOf(out),
+            "file:image;note;y\r\n\"new;1.png\";\"a;\"\"b\"\"\";0,5\r\n\"new;2.png\";;1\r\n\"new;3.png\";x;2\n");
+  EXPECT_THAT(messageOf([&] {
+                rewriteCells(
+                    csv, {}, {"none"}, [](const std::string& cell) { return cell; }, out);
+              }),
+              HasSubstr("a.csv has no column none"));
+}
+
 }  // namespace
 }  // namespace loom

@@ -236,7 +236,25 @@ TEST_F(Tables, FilesOfNumbersAreNoWords) {
   EXPECT_EQ(facts.find("x")->unreadable, 1);
   const auto findings = tableFindings(facts);
   EXPECT_EQ(find(findings, FindingKind::text), nullptr);
-  EXPECT_EQ(find(findings, FindingKind::unreadable)->title, "x: 1 not there");
+  EXPECT_EQ(find(findings, FindingKind::unreadable)->title, "x: 1 file is not there");
+  EXPECT_EQ(find(findings, FindingKind::unreadable)->remedies[0].find, FindAgain::files);
+}
+
+// A folder of pictures that was moved: nothing is said of columns that nobody can know, and no remedy takes all away.
+TEST_F(Tables, FilesThatWereMovedAreToBeFoundAgain) {
+  const auto csv = folder.write("index.csv", "file,shape\n../roll/1.png,0\n../roll/2.png,1\n../roll/3.png,0\n");
+  const std::vector<TableFinding> findings = tableFindings(analyseTable(csv), {});
+  const auto gone = std::find_if(findings.begin(), findings.end(),
+                                 [](const TableFinding& each) { return each.kind == FindingKind::unreadable; });
+  ASSERT_NE(gone, findings.end());
+  EXPECT_EQ(gone->title, "file: all 3 pictures are not there");
+  EXPECT_NE(gone->detail.find("Line 2 names '../roll/1.png'"), std::string::npos) << gone->detail;
+  ASSERT_EQ(gone->remedies.size(), 1u);
+  EXPECT_EQ(gone->remedies[0].find, FindAgain::files);
+  EXPECT_THAT(messageOf([&] {
+                peekSchema(csv, {.prepare = {{{"step", "SkipRows"}, {"lines", {3}}}}});
+              }),
+              testing::HasSubstr("there is no file"));
 }
 
 }  // namespace
