@@ -39,6 +39,7 @@ OutputEvaluator::OutputEvaluator(PredictedOutput output, const EvaluationLimits&
       m_classes(m_output.kind == OutputKind::classes ? m_width : 2),
       m_matrix(ofClasses() ? m_classes : 0),
       m_scores(m_width, m_chance ? Question::eachItsOwn : Question::oneOfMany, limits),
+      m_overlap(ofClasses() && m_positions > 1 ? m_classes : 0),
       m_labels(m_chance && m_width > 1 ? static_cast<std::size_t>(m_width) : 0),
       m_regression(ofClasses() ? 0 : static_cast<std::size_t>(m_output.shape.elements())),
       m_worst(limits.samples) {}
@@ -69,17 +70,23 @@ void OutputEvaluator::add(std::int64_t sample, std::int64_t row, std::span<const
 void OutputEvaluator::addClasses(EvaluatedSample& told, std::span<const float> values, std::span<const float> truth) {
   told.right = true;
   double worst = -1, sum = 0;
+  std::int64_t rightOnes = 0;
   for (std::int64_t p = 0; p < m_positions; ++p) {
     EvaluatedSample one = told;
     addPosition(one, told.sample * m_positions + p,
                 values.subspan(static_cast<std::size_t>(p * m_width), static_cast<std::size_t>(m_width)),
                 classOf(truth[static_cast<std::size_t>(p)], m_classes, told.row));
     sum += one.loss;
+    rightOnes += one.right;
+    if (m_positions > 1) m_overlap.add(one.truth, one.predicted);
     const bool right = told.right && one.right;
     if (one.loss > worst) worst = one.loss, told = one, told.value = static_cast<std::int32_t>(p);
     told.right = right;
   }
   told.loss = sum / static_cast<double>(std::max<std::int64_t>(m_positions, 1));
+  if (m_positions <= 1) return;
+  told.iou = static_cast<float>(m_overlap.take());
+  told.rightShare = static_cast<float>(static_cast<double>(rightOnes) / static_cast<double>(m_positions));
 }
 
 void OutputEvaluator::addPosition(EvaluatedSample& told, std::int64_t item, std::span<const float> values,

@@ -17,6 +17,7 @@
 #include "engine/evaluation/confusion.h"
 #include "engine/evaluation/limits.h"
 #include "engine/evaluation/regression.h"
+#include "engine/evaluation/sample_overlap.h"
 #include "engine/evaluation/samples.h"
 #include "engine/evaluation/score_table.h"
 #include "engine/evaluation/top_k.h"
@@ -98,6 +99,7 @@ class OutputEvaluator {
   TopK m_top;
   ScoreTable m_scores;
   Calibration m_calibration;
+  SampleOverlap m_overlap;
   struct Label {
     std::int64_t right = 0, predicted = 0, support = 0;
   };

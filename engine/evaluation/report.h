@@ -34,6 +34,8 @@ struct EvaluationReport {
 };
 
 Json toJson(const EvaluationReport& report);
+std::string toText(const EvaluationReport& report);  // the same as report.json holds it
+Json figuresJson(const EvaluationReport& report);    // the same without the samples, "worst"
 // Throws Error(badData) for what toJson() does not write, newerVersion for one of a later version.
 EvaluationReport evaluationReportFromJson(const Json& json);
 

@@ -1,3 +1,6 @@
+#include <fmt/compile.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/error.h"
@@ -18,6 +21,22 @@ std::string cell(const std::string& text) {
 std::string wordOf(const EvaluatedOutput& output, std::int64_t index) {
   const auto place = static_cast<std::size_t>(index);
   return index >= 0 && place < output.words.size() ? cell(output.words[place]) : std::string();
+}
+
+// Long tables are written into one buffer, their words quoted once. Behind the words stands an empty one for none.
+using Text = fmt::memory_buffer;
+template <class Format, class... Values>
+void write(Text& text, const Format& format, const Values&... values) {
+  fmt::format_to(std::back_inserter(text), format, values...);
+}
+std::vector<std::string> cellsOf(const EvaluatedOutput& output) {
+  std::vector<std::string> cells;
+  for (const std::string& each : output.words) cells.push_back(cell(each));
+  cells.emplace_back();
+  return cells;
+}
+std::size_t wordPlace(const std::vector<std::string>& cells, std::int64_t index) {
+  return index < 0 ? cells.size() - 1 : std::min(static_cast<std::size_t>(index), cells.size() - 1);
 }
 
 }  // namespace
@@ -83,29 +102,39 @@ std::string classesCsv(const EvaluatedOutput& output) {
 }
 
 std::string samplesCsv(const EvaluatedOutput& output) {
-  std::string text = output.kind == EvaluatedOutput::classes
-                         ? "row,true,predicted,loss,true share,predicted share,next,next share\n"
-                         : "row,value,true,predicted,loss\n";
+  const bool classes = output.kind == EvaluatedOutput::classes, map = output.isMap();
+  Text text;
+  write(
+      text, FMT_COMPILE("{}{}\n"),
+      classes ? "row,true,predicted,loss,true share,predicted share,next,next share" : "row,value,true,predicted,loss",
+      map ? ",iou,right share" : "");
+  const std::vector<std::string> words = cellsOf(output);
+  const auto wordOf = [&](std::int64_t index) -> const std::string& { return words[wordPlace(words, index)]; };
   for (const EvaluatedSample& each : output.worst) {
-    text += std::to_string(each.row + 1);
+    write(text, FMT_COMPILE("{}"), each.row + 1);
     if (!each.finite)
-      text += output.kind == EvaluatedOutput::classes ? ",,,nan,,,,\n" : ",,,,nan\n";
-    else if (output.kind == EvaluatedOutput::classes)
-      text += fmt::format(",{},{},{},{},{},{},{}\n", wordOf(output, each.truth), wordOf(output, each.predicted),
-                          each.loss, each.truthShare, each.predictedShare, wordOf(output, each.next), each.nextShare);
+      write(text, FMT_COMPILE("{}{}"), classes ? ",,,nan,,,," : ",,,,nan", map ? ",," : "");
+    else if (classes)
+      write(text, FMT_COMPILE(",{},{},{},{},{},{},{}"), wordOf(each.truth), wordOf(each.predicted), each.loss,
+            each.truthShare, each.predictedShare, wordOf(each.next), each.nextShare);
     else
-      text += fmt::format(",{},{},{},{}\n", wordOf(output, each.value), each.trueValue, each.predictedValue, each.loss);
+      write(text, FMT_COMPILE(",{},{},{},{}"), wordOf(each.value), each.trueValue, each.predictedValue, each.loss);
+    if (map && each.finite) write(text, FMT_COMPILE(",{},{}"), each.iou, each.rightShare);
+    text.push_back('\n');
   }
-  return text;
+  return fmt::to_string(text);
 }
 
 std::string curvesCsv(const EvaluatedOutput& output) {
-  std::string text = "class,threshold,false positive rate,true positive rate,precision\n";
-  for (const auto& [of, curve] : output.curves)
+  Text text;
+  write(text, FMT_COMPILE("class,threshold,false positive rate,true positive rate,precision\n"));
+  for (const auto& [of, curve] : output.curves) {
+    const std::string word = wordOf(output, of);
     for (const CurvePoint& point : curve.points)
-      text += fmt::format("{},{},{},{},{}\n", wordOf(output, of), point.threshold, point.falsePositives,
-                          point.truePositives, point.precision);
-  return text;
+      write(text, FMT_COMPILE("{},{},{},{},{}\n"), word, point.threshold, point.falsePositives, point.truePositives,
+            point.precision);
+  }
+  return fmt::to_string(text);
 }
 
 std::string rocCsv(const EvaluatedOutput& output) {
@@ -150,7 +179,7 @@ std::vector<std::string> writeReport(const std::filesystem::path& folder, const 
     if (!output.curves.empty()) write("curves" + end, curvesCsv(output));
     if (output.kind != EvaluatedOutput::numbers) write("reliability" + end, reliabilityCsv(output));
   }
-  write("report.json", toJson(report).dump());
+  write("report.json", toText(report));
   return files;
 }
 

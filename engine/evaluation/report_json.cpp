@@ -1,3 +1,5 @@
+#include <fmt/compile.h>
+
 #include <algorithm>
 #include <array>
 
@@ -128,9 +130,9 @@ void readCalibration(const Json& json, EvaluatedOutput& output) {
                                                .errorAfter = number(*found, "error_after")};
 }
 
-// Each sample's members by name, once for writing and for reading.
+// Each sample's members by name, once for writing and for reading; `positions`: each has several.
 template <class Sample, class Visit>
-void visitSample(Sample& sample, const Visit& visit) {
+void visitSample(Sample& sample, bool positions, const Visit& visit) {
   visit("sample", sample.sample);
   visit("row", sample.row);
   visit("finite", sample.finite);
@@ -145,36 +147,55 @@ void visitSample(Sample& sample, const Visit& visit) {
   visit("value", sample.value);
   visit("true_value", sample.trueValue);
   visit("predicted_value", sample.predictedValue);
+  if (!positions) return;
+  visit("iou", sample.iou);
+  visit("right_share", sample.rightShare);
 }
 
-Json samplesJson(const std::vector<EvaluatedSample>& samples) {
-  Json columns = Json::object();
-  EvaluatedSample none;
-  visitSample(none, [&](const char* name, const auto&) { columns[name] = Json::array(); });
-  // By place, not by name: there may be a million samples.
-  std::vector<Json::array_t*> lists;
-  visitSample(none, [&](const char* name, const auto&) {
-    lists.push_back(columns[name].get_ptr<Json::array_t*>());
-    lists.back()->reserve(samples.size());
-  });
-  for (const EvaluatedSample& sample : samples) {
-    std::size_t list = 0;
-    visitSample(sample, [&](const char*, const auto& value) { lists[list++]->emplace_back(value); });
-  }
-  return columns;
-}
-void readSamples(const Json& json, std::vector<EvaluatedSample>& samples) {
-  samples.resize(json.at("sample").size());
-  std::size_t place = 0;
-  for (EvaluatedSample& sample : samples) {
-    visitSample(sample, [&](const char* name, auto& value) {
-      value = json.at(name).at(place).template get<std::decay_t<decltype(value)>>();
+// Written at once, not by way of a Json: there may be a million of them, with fifteen members each.
+std::string samplesText(const EvaluatedOutput& output) {
+  std::vector<fmt::memory_buffer> columns;
+  std::vector<const char*> names;
+  const bool positions = !output.positions.empty();
+  const EvaluatedSample none;
+  visitSample(none, positions, [&](const char* name, const auto&) { names.push_back(name); });
+  columns.resize(names.size());
+  for (const EvaluatedSample& sample : output.worst) {
+    std::size_t column = 0;
+    visitSample(sample, positions, [&](const char*, const auto& value) {
+      fmt::memory_buffer& text = columns[column++];
+      if (text.size() > 0) text.push_back(',');
+      fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), value);
     });
-    ++place;
+  }
+  std::string text = "{";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text.append(i == 0 ? "\"" : ",\"")
+        .append(names[i])
+        .append("\":[")
+        .append(columns[i].data(), columns[i].size())
+        .append("]");
+  return text + "}";
+}
+
+// Reports from before IoU have none.
+void readSamples(const Json& json, EvaluatedOutput& output) {
+  std::vector<EvaluatedSample>& samples = output.worst;
+  samples.resize(json.at("sample").size());
+  const bool positions = !output.positions.empty() && json.contains("iou");
+  std::vector<const Json*> columns;
+  const EvaluatedSample none;
+  visitSample(none, positions, [&](const char* name, const auto&) { columns.push_back(&json.at(name)); });
+  for (std::size_t place = 0; place < samples.size(); ++place) {
+    std::size_t column = 0;
+    visitSample(samples[place], positions, [&](const char*, auto& value) {
+      value = columns[column++]->at(place).template get<std::decay_t<decltype(value)>>();
+    });
   }
 }
 
-Json toJson(const EvaluatedOutput& output) {
+// Everything but its samples.
+Json figuresJson(const EvaluatedOutput& output) {
   Json json = {{"name", output.name},
                {"target", output.target},
                {"kind", kKinds[output.kind]},
@@ -216,7 +237,6 @@ Json toJson(const EvaluatedOutput& output) {
     json["macro_average_precision"] = numberToJson(output.macroPrecision);
     json["calibration"] = calibrationJson(output);
   }
-  json["worst"] = samplesJson(output.worst);
   return json;
 }
 
@@ -233,13 +253,13 @@ EvaluatedOutput outputFrom(const Json& json) {
   output.items = json.at("items").get<std::int64_t>();
   output.notFinite = json.at("not_finite").get<std::int64_t>();
   output.loss = number(json, "loss");
-  readSamples(json.at("worst"), output.worst);
+  output.positions = json.value("positions", std::vector<std::int64_t>());
+  readSamples(json.at("worst"), output);
   if (output.kind == EvaluatedOutput::numbers) {
     output.regression = regressionFrom(json.at("regression"));
     for (const Json& each : json.at("values")) output.values.push_back(regressionFrom(each));
     return output;
   }
-  output.positions = json.value("positions", std::vector<std::int64_t>());
   output.right = json.at("right").get<std::int64_t>();
   output.accuracy = intervalFrom(json.at("accuracy"));
   for (const Json& each : json.at("top"))
@@ -276,9 +296,7 @@ EvaluatedOutput outputFrom(const Json& json) {
 
 }  // namespace
 
-Json toJson(const EvaluationReport& report) {
-  Json outputs = Json::array();
-  for (const EvaluatedOutput& each : report.outputs) outputs.push_back(toJson(each));
+Json figuresJson(const EvaluationReport& report) {
   Json json = {{"version", kVersion},       {"run", report.run},         {"checkpoint", report.checkpoint},
                {"step", report.step},       {"dataset", report.dataset}, {"csv", report.csv},
                {"content", report.content}, {"picture", report.picture}, {"prepare", report.prepare},
@@ -290,8 +308,31 @@ Json toJson(const EvaluationReport& report) {
                        {"now_right", report.against->difference.nowRight},
                        {"now_wrong", report.against->difference.nowWrong},
                        {"p_value", report.against->difference.pValue}};
-  json["outputs"] = std::move(outputs);
+  json["outputs"] = Json::array();
+  for (const EvaluatedOutput& each : report.outputs) json["outputs"].push_back(figuresJson(each));
   return json;
+}
+
+Json toJson(const EvaluationReport& report) {
+  Json json = figuresJson(report);
+  for (std::size_t i = 0; i < report.outputs.size(); ++i)
+    json["outputs"][i]["worst"] = Json::parse(samplesText(report.outputs[i]));
+  return json;
+}
+
+std::string toText(const EvaluationReport& report) {
+  Json json = figuresJson(report);
+  const Json outputs = std::move(json["outputs"]);
+  json.erase("outputs");
+  std::string text = json.dump();
+  text.back() = ',';
+  text += "\"outputs\":[";
+  for (std::size_t i = 0; i < report.outputs.size(); ++i) {
+    text += (i == 0 ? "" : ",") + outputs[i].dump();
+    text.back() = ',';
+    text += "\"worst\":" + samplesText(report.outputs[i]) + "}";
+  }
+  return text + "]}";
 }
 
 EvaluationReport evaluationReportFromJson(const Json& json) {

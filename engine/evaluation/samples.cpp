@@ -1,6 +1,7 @@
 #include "engine/evaluation/samples.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace loom {
 
@@ -27,6 +28,8 @@ std::vector<std::size_t> choose(std::span<const EvaluatedSample> samples, const 
     const EvaluatedSample &one = samples[a], &other = samples[b];
     if (choice.order == SampleChoice::leastSure && one.finite && other.finite && one.margin() != other.margin())
       return one.margin() < other.margin();
+    if (choice.order == SampleChoice::iou && one.finite && other.finite && one.iou != other.iou)
+      return one.iou < other.iou;
     return isWorse(one, other);
   });
   return places;
@@ -51,8 +54,24 @@ void WorstSamples::merge(const WorstSamples& other) {
 std::vector<EvaluatedSample> WorstSamples::finish() const {
   WorstSamples copy = *this;
   copy.cut();
-  std::sort(copy.m_samples.begin(), copy.m_samples.end(), isWorse);
-  return std::move(copy.m_samples);
+  // Places are sorted in their stead: a sample is many times as large.
+  struct Place {
+    bool finite;
+    double loss;
+    std::int64_t sample;
+    std::size_t at;
+  };
+  std::vector<Place> places;
+  places.reserve(copy.m_samples.size());
+  for (const EvaluatedSample& each : copy.m_samples)
+    places.push_back({each.finite, each.finite ? -each.loss : 0, each.sample, places.size()});
+  std::sort(places.begin(), places.end(), [](const Place& one, const Place& other) {
+    return std::tie(one.finite, one.loss, one.sample) < std::tie(other.finite, other.loss, other.sample);
+  });
+  std::vector<EvaluatedSample> sorted;
+  sorted.reserve(places.size());
+  for (const Place& each : places) sorted.push_back(copy.m_samples[each.at]);
+  return sorted;
 }
 
 }  // namespace loom

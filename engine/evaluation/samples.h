@@ -17,6 +17,8 @@ struct EvaluatedSample {
   std::int32_t truth = -1, predicted = -1;
   std::int32_t next = -1;  // the most likely one besides the two
   float truthShare = 0, predictedShare = 0, nextShare = 0;
+  // Of classes at several positions: the mean over classes of intersection by union, and the share that is right.
+  float iou = 1, rightShare = 1;
   // Of numbers, or of labels that are right or wrong by themselves: of the value that is farthest off.
   std::int32_t value = 0;
   float trueValue = 0, predictedValue = 0;
@@ -26,7 +28,7 @@ struct EvaluatedSample {
 };
 
 struct SampleChoice {
-  enum Order { loss, leastSure };
+  enum Order { loss, leastSure, iou };
   std::optional<std::int32_t> truth, predicted;  // of a cell of the matrix, of a row or of a column
   bool wrongOnly = false;
   Order order = Order::loss;

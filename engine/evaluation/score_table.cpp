@@ -1,8 +1,11 @@
 #include "engine/evaluation/score_table.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace loom {
 namespace {
@@ -10,10 +13,29 @@ namespace {
 // Bins are alike in the logit, so that they are as fine near 0 and near 1 as single precision tells shares apart.
 constexpr double kLowest = -40, kHighest = 17;
 
-struct Scored {
-  float score;
-  bool positive;
-};
+// Scores as whole numbers of the same order, so that they can be sorted digit by digit.
+std::uint32_t orderOf(float score) {
+  const auto bits = std::bit_cast<std::uint32_t>(score + 0.0F);  // one zero of both
+  return bits >> 31 ? ~bits : bits | 0x80000000U;
+}
+float scoreOf(std::uint32_t order) {
+  return std::bit_cast<float>(order >> 31 ? order & 0x7fffffffU : ~order);
+}
+
+// Ascending, in three rounds of 11 bits; `other` is room of the same length.
+void sortDigits(std::vector<std::uint32_t>& numbers, std::vector<std::uint32_t>& other) {
+  constexpr int kDigit = 11;
+  constexpr std::uint32_t kDigits = 1U << kDigit, kMask = kDigits - 1;
+  other.resize(numbers.size());
+  for (int shift = 0; shift < 32; shift += kDigit) {
+    std::array<std::size_t, kDigits> places{};
+    for (const std::uint32_t each : numbers) ++places[each >> shift & kMask];
+    std::size_t before = 0;
+    for (std::size_t& each : places) before += std::exchange(each, before);
+    for (const std::uint32_t each : numbers) other[places[each >> shift & kMask]++] = each;
+    numbers.swap(other);
+  }
+}
 
 // Points of a curve from the highest score down.
 class CurveMaker {
@@ -23,6 +45,8 @@ class CurveMaker {
       : m_most(most), m_binned(binned) {
     m_curve.positives = positives;
     m_curve.negatives = negatives;
+    m_hitStep = static_cast<double>(2 * positives) / static_cast<double>(most);
+    m_missStep = static_cast<double>(2 * negatives) / static_cast<double>(most);
     m_curve.points.push_back({std::numeric_limits<double>::infinity(), 0, 0, 1});
   }
   void add(double threshold, std::int64_t positives, std::int64_t negatives) {
@@ -30,15 +54,18 @@ class CurveMaker {
     m_hits += static_cast<double>(positives);
     m_misses += static_cast<double>(negatives);
     m_area += (m_misses - missesBefore) * (m_hits + before) / 2;
-    m_precision += m_binned ? spread(before, missesBefore, positives, negatives)
-                            : static_cast<double>(positives) * m_hits / (m_hits + m_misses);
-    const CurvePoint point{threshold, ratio(m_misses, m_curve.negatives), ratio(m_hits, m_curve.positives),
-                           m_hits / (m_hits + m_misses)};
-    const CurvePoint& last = m_curve.points.back();
-    const double far = std::max(
-        {std::abs(point.falsePositives - last.falsePositives), std::abs(point.truePositives - last.truePositives)});
+    if (positives > 0)
+      m_precision += m_binned ? spread(before, missesBefore, positives, negatives)
+                              : static_cast<double>(positives) * m_hits / (m_hits + m_misses);
+    // A point for each two `most`-ths of either way, and the last one.
+    const bool far = (m_curve.positives > 0 && m_hits - m_drawnHits >= m_hitStep) ||
+                     (m_curve.negatives > 0 && m_misses - m_drawnMisses >= m_missStep);
     const bool ends = m_hits + m_misses == static_cast<double>(m_curve.positives + m_curve.negatives);
-    if (m_most == 0 || ends || far * static_cast<double>(m_most) >= 2) m_curve.points.push_back(point);
+    if (m_most != 0 && !ends && !far) return;
+    m_drawnHits = m_hits;
+    m_drawnMisses = m_misses;
+    m_curve.points.push_back({threshold, ratio(m_misses, m_curve.negatives), ratio(m_hits, m_curve.positives),
+                              m_hits / (m_hits + m_misses)});
   }
   ScoreCurve take() {
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -64,6 +91,7 @@ class CurveMaker {
   std::size_t m_most;
   bool m_binned;
   double m_hits = 0, m_misses = 0, m_area = 0, m_precision = 0;
+  double m_hitStep = 0, m_missStep = 0, m_drawnHits = 0, m_drawnMisses = 0;
 };
 
 }  // namespace
@@ -182,19 +210,20 @@ ScoreCurve ScoreTable::curve(std::int64_t of, std::size_t points) const {
       if (positives[bin] + negatives[bin] > 0) maker.add(lowerEdge(bin), positives[bin], negatives[bin]);
     return maker.take();
   }
-  std::vector<Scored> all;
-  all.reserve(m_items.size());
-  std::int64_t positives = 0;
-  for (std::int64_t row = 0; row < rows(); ++row) {
-    all.push_back({m_scores[static_cast<std::size_t>(row * m_classes + of)], positive(row, of)});
-    positives += all.back().positive;
-  }
-  std::sort(all.begin(), all.end(), [](const Scored& a, const Scored& b) { return a.score > b.score; });
-  CurveMaker maker(positives, rows() - positives, points, false);
-  for (std::size_t from = 0, to = 0; from < all.size(); from = to) {
-    std::int64_t hits = 0;
-    for (; to < all.size() && all[to].score == all[from].score; ++to) hits += all[to].positive;
-    maker.add(all[from].score, hits, static_cast<std::int64_t>(to - from) - hits);
+  std::vector<std::uint32_t> there, elsewhere, room;
+  elsewhere.reserve(m_items.size());
+  for (std::int64_t row = 0; row < rows(); ++row)
+    (positive(row, of) ? there : elsewhere)
+        .push_back(orderOf(m_scores[static_cast<std::size_t>(row * m_classes + of)]));
+  sortDigits(there, room);
+  sortDigits(elsewhere, room);
+  CurveMaker maker(static_cast<std::int64_t>(there.size()), static_cast<std::int64_t>(elsewhere.size()), points, false);
+  for (std::size_t hit = there.size(), miss = elsewhere.size(); hit + miss > 0;) {
+    const std::uint32_t highest = std::max(hit > 0 ? there[hit - 1] : 0, miss > 0 ? elsewhere[miss - 1] : 0);
+    const std::size_t hits = hit, misses = miss;
+    while (hit > 0 && there[hit - 1] == highest) --hit;
+    while (miss > 0 && elsewhere[miss - 1] == highest) --miss;
+    maker.add(scoreOf(highest), static_cast<std::int64_t>(hits - hit), static_cast<std::int64_t>(misses - miss));
   }
   return maker.take();
 }

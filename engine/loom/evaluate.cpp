@@ -44,10 +44,9 @@ int evaluateAll(const EvaluateArguments& given, Desk& desk) {
   if (!given.report.empty()) files = writeReport(std::filesystem::absolute(given.report), report);
   if (given.json) {
     // Samples and curves stand in the report alone.
-    for (EvaluatedOutput& output : report.outputs) output.worst.clear(), output.curves.clear();
-    Json figures = toJson(report);
-    for (Json& output : figures["outputs"])
-      for (const char* listed : {"worst", "curves"}) output.erase(listed);
+    for (EvaluatedOutput& output : report.outputs) output.curves.clear();
+    Json figures = figuresJson(report);
+    for (Json& output : figures["outputs"]) output.erase("curves");
     if (!files.empty())
       figures["report"] = {{"folder", std::filesystem::absolute(given.report).string()}, {"files", files}};
     desk.say(figures.dump() + '\n');

@@ -24,16 +24,16 @@ namespace {
 // Executables that stay for the next prediction. Each of a pass stands in it until its batch has been read.
 constexpr std::size_t kKeptBatches = 6;
 
-// As the dataset stores it.
-std::vector<float> rawValues(const Dataset& data, std::int64_t row, std::size_t variable) {
+// As the dataset stores it; `to` is written over.
+void rawValues(const Dataset& data, std::int64_t row, std::size_t variable, std::vector<float>& to) {
   const std::span<const std::byte> bytes = data.read(row, variable);
   if (data.schema().variables[variable].type == DataType::u8) {
-    std::vector<float> values;
-    for (const std::byte byte : bytes) values.push_back(static_cast<float>(byte));
-    return values;
+    to.resize(bytes.size());
+    std::transform(bytes.begin(), bytes.end(), to.begin(), [](std::byte byte) { return static_cast<float>(byte); });
+    return;
   }
   const auto* const numbers = reinterpret_cast<const float*>(bytes.data());
-  return {numbers, numbers + bytes.size() / sizeof(float)};
+  to.assign(numbers, numbers + bytes.size() / sizeof(float));
 }
 
 // All variables that the network and its losses read.
@@ -78,11 +78,12 @@ struct Output {
 };
 
 // As it may be compared with what was said: numbers in their unit, chances as they were trained.
-std::vector<float> truthOf(const Dataset& data, std::int64_t row, const Output& output, OutputKind::Kind kind) {
-  if (output.variable < 0) return {};
-  std::vector<float> truth = rawValues(data, row, static_cast<std::size_t>(output.variable));
+void truthOf(const Dataset& data, std::int64_t row, const Output& output, OutputKind::Kind kind,
+             std::vector<float>& truth) {
+  truth.clear();
+  if (output.variable < 0) return;
+  rawValues(data, row, static_cast<std::size_t>(output.variable), truth);
   kind == OutputKind::chance ? output.trained.prepare(truth) : output.unit.restoreColumns(truth);
-  return truth;
 }
 
 std::vector<std::string> inputsOf(const Program& program) {
@@ -222,6 +223,8 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   predictions.step = m_step;
   std::optional<PredictionCsv> csv;
   if (!request.out.empty()) csv.emplace(opened.csv, request.out, predictions.outputs);
+  std::vector<std::span<const float>> values;
+  std::vector<std::vector<float>> truth(outputs.size());
   const auto pass = [&](const Append* append) {
     feed.start(0, 0);
     if (append) csv->header(*append);
@@ -240,16 +243,15 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
         output.unit.restore(output.values);
       }
       for (std::int64_t row = 0; row < batch.size; ++row, ++predictions.samples) {
-        std::vector<std::span<const float>> values;
+        values.clear();
         for (std::size_t i = 0; i < outputs.size(); ++i) {
           const auto count = static_cast<std::size_t>(predictions.outputs[i].shape.elements());
           values.emplace_back(outputs[i].values.data() + static_cast<std::size_t>(row) * count, count);
         }
         if (append) csv->row(*append, values);
         if (request.each) {
-          std::vector<std::vector<float>> truth;
           for (std::size_t i = 0; i < outputs.size(); ++i)
-            truth.push_back(truthOf(*data, predictions.samples, outputs[i], predictions.outputs[i].kind));
+            truthOf(*data, predictions.samples, outputs[i], predictions.outputs[i].kind, truth[i]);
           request.each(predictions, {predictions.samples, data->sourceRow(predictions.samples), values, truth});
         }
         if (predictions.samples >= request.keep) continue;
@@ -260,9 +262,9 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
         for (std::size_t i = 0; i < outputs.size(); ++i) {
           sample.outputs.push_back({{values[i].begin(), values[i].end()}, {}});
           if (outputs[i].variable >= 0) {
-            std::vector<float>& truth = sample.outputs.back().truth;
-            truth = rawValues(*data, sample.sample, static_cast<std::size_t>(outputs[i].variable));
-            outputs[i].unit.restoreColumns(truth);
+            std::vector<float>& known = sample.outputs.back().truth;
+            rawValues(*data, sample.sample, static_cast<std::size_t>(outputs[i].variable), known);
+            outputs[i].unit.restoreColumns(known);
           }
         }
         predictions.kept.push_back(std::move(sample));

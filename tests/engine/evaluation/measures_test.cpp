@@ -137,6 +137,31 @@ TEST(Measures, AMapOfClassesHasTheSharesOfItsAreas) {
     for (std::size_t c = 0; c < 4; ++c)
       EXPECT_NEAR(intersectionOverUnion(output.table.classes[c]), kShares[c], kNear) << c;
     EXPECT_NEAR(meanIntersectionOverUnion(output.table), 0.6752389680, kNear);
+    for (const EvaluatedSample& each : output.worst) {
+      if (!each.finite) continue;
+      // By itself: of each class that is true or said among the four places.
+      const DrawnSample& map = maps[static_cast<std::size_t>(each.sample)];
+      double sum = 0, classes = 0, right = 0;
+      for (int c = 0; c < 4; ++c) {
+        int both = 0, any = 0;
+        for (std::size_t k = 0; k < 4; ++k) {
+          const auto from = map.values.begin() + static_cast<std::ptrdiff_t>(4 * k);
+          const bool said = std::max_element(from, from + 4) - from == c, is = map.truth[k] == static_cast<float>(c);
+          both += said && is;
+          any += said || is;
+        }
+        right += both;
+        if (any == 0) continue;
+        sum += static_cast<double>(both) / any;
+        ++classes;
+      }
+      EXPECT_NEAR(each.iou, sum / classes, 1e-6) << each.sample;
+      EXPECT_NEAR(each.rightShare, right / 4, 1e-6) << each.sample;
+    }
+    const auto places = choose(output.worst, {.order = SampleChoice::iou});
+    ASSERT_EQ(places.size(), output.worst.size());
+    for (std::size_t i = 1; i < places.size(); ++i)
+      if (output.worst[places[i - 1]].finite) EXPECT_LE(output.worst[places[i - 1]].iou, output.worst[places[i]].iou);
   });
   eachWay(outputOf(OutputKind::classes, {4, 4}), maps, [](const EvaluatedOutput& output) {
     EXPECT_FALSE(output.isMap()) << "a sequence";

@@ -106,6 +106,36 @@ TEST(Report, TablesAreWhatASheetReads) {
   EXPECT_EQ(linesOf(rocCsv(output)).size(), read("curves.csv").size());
 }
 
+// Written as text, read as JSON: the same numbers to the bit, and of maps how well each lies on the truth.
+TEST(Report, OfAMapComesBackWhole) {
+  const DrawnSamples pixels = fourClasses();
+  DrawnSamples maps;
+  for (std::size_t i = 0; i < pixels.size(); i += 4) {
+    DrawnSample& map = maps.emplace_back();
+    for (std::size_t k = i; k < i + 4; ++k) {
+      map.values.insert(map.values.end(), pixels[k].values.begin(), pixels[k].values.end());
+      map.truth.push_back(pixels[k].truth[0]);
+    }
+  }
+  const EvaluationReport report{.outputs = {evaluated(outputOf(OutputKind::classes, {2, 2, 4}), maps)}};
+  const Json json = Json::parse(toText(report));
+  EXPECT_EQ(json, toJson(report));
+  const EvaluatedOutput &before = report.outputs[0], after = evaluationReportFromJson(json).outputs[0];
+  ASSERT_EQ(after.worst.size(), before.worst.size());
+  for (std::size_t i = 0; i < after.worst.size(); ++i) {
+    EXPECT_EQ(after.worst[i].iou, before.worst[i].iou);
+    EXPECT_EQ(after.worst[i].rightShare, before.worst[i].rightShare);
+    EXPECT_EQ(after.worst[i].loss, before.worst[i].loss);
+    EXPECT_EQ(after.worst[i].truthShare, before.worst[i].truthShare);
+  }
+  const auto samples = linesOf(samplesCsv(before));
+  EXPECT_EQ(samples[0], "row,true,predicted,loss,true share,predicted share,next,next share,iou,right share");
+  EXPECT_EQ(std::count(samples[1].begin(), samples[1].end(), ','), 9);
+  Json older = json;  // from before the samples had it
+  for (const char* name : {"iou", "right_share"}) older["outputs"][0]["worst"].erase(name);
+  EXPECT_EQ(evaluationReportFromJson(older).outputs[0].worst[0].iou, 1);
+}
+
 TEST(Report, NumbersHaveTheirOwnTables) {
   const TestFolder folder("evaluation-numbers");
   const EvaluationReport report{.outputs = {evaluated(outputOf(OutputKind::numbers, {2}), twoNumbers())}};
