@@ -1,6 +1,8 @@
 #include "launcher/preview/own_agent.h"
 
+#include <QCoreApplication>
 #include <QThreadPool>
+#include <memory>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -11,7 +13,18 @@
 
 namespace loom {
 
-static constexpr qsizetype kLongestRefusal = 4000;
+namespace {
+
+constexpr qsizetype kLongestRefusal = 4000;
+
+// Threads that wait for programs to end. A pool of their own: what QPainter fills it divides among the threads of the
+// application's, and the window would wait for a program after all.
+std::unique_ptr<QThreadPool>& farewells() {
+  static std::unique_ptr<QThreadPool> pool;
+  return pool;
+}
+
+}  // namespace
 
 std::unique_ptr<ByteChannel> startOwnAgent(const QString& given) {
   const QString program = given.isEmpty() ? findLoom() : given;
@@ -41,7 +54,14 @@ void letGo(std::unique_ptr<AgentClient>& client) {
   std::shared_ptr<ByteChannel> channel = client->takeChannel();
   client.release()->deleteLater();
   // Moved, so that the window does not keep the last hold of it.
-  QThreadPool::globalInstance()->start([channel = std::move(channel)]() mutable { channel.reset(); });
+  std::unique_ptr<QThreadPool>& pool = farewells();
+  if (!pool) {
+    constexpr int kAtOnce = 4;
+    pool = std::make_unique<QThreadPool>();
+    pool->setMaxThreadCount(kAtOnce);
+    qAddPostRoutine([] { farewells().reset(); });  // which waits until all have ended
+  }
+  pool->start([channel = std::move(channel)]() mutable { channel.reset(); });
 }
 
 }  // namespace loom

@@ -2,82 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <QFileInfo>
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <set>
-#include <string_view>
 
 #include "engine/base/error.h"
 #include "engine/catalogue/entry.h"
 #include "engine/network/project.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/schedules/schedule.h"
+#include "launcher/store/filter_terms.h"
 #include "launcher/store/run_filter_parser.h"
 
 namespace loom {
 namespace {
-
-const QString kDeleted = QStringLiteral("deleted"), kArchived = QStringLiteral("archived");
-
-QString numberText(double value) {
-  return QString::number(value, 'g', 17);
-}
-
-// What a record itself says under a name; a setting of the same name comes after it.
-struct RecordField {
-  const char* name;
-  QString (*of)(const RunRecord& run);
-  double (*number)(const RunRecord& run) = nullptr;  // the same, where it always is one
-};
-constexpr RecordField kFields[] = {
-    {"name", [](const RunRecord& run) { return run.name; }},
-    {"state",
-     [](const RunRecord& run) {
-       return run.deleted > 0 ? kDeleted : run.archived ? kArchived : QString::fromLatin1(toKey(run.state));
-     }},
-    {"best", [](const RunRecord& run) { return numberText(run.best); }, [](const RunRecord& run) { return run.best; }},
-    {"last", [](const RunRecord& run) { return numberText(run.last); }, [](const RunRecord& run) { return run.last; }},
-    {"loss", [](const RunRecord& run) { return numberText(run.loss); }, [](const RunRecord& run) { return run.loss; }},
-    {"step", [](const RunRecord& run) { return QString::number(run.step); },
-     [](const RunRecord& run) { return static_cast<double>(run.step); }},
-    {"epoch", [](const RunRecord& run) { return numberText(run.epoch); },
-     [](const RunRecord& run) { return run.epoch; }},
-    {"duration", [](const RunRecord& run) { return QString::number(run.duration); },
-     [](const RunRecord& run) { return run.duration; }},
-    {"attempt", [](const RunRecord& run) { return QString::number(run.attempt); },
-     [](const RunRecord& run) { return static_cast<double>(run.attempt); }},
-    {"parameters", [](const RunRecord& run) { return QString::number(run.parameters); },
-     [](const RunRecord& run) { return static_cast<double>(run.parameters); }},
-    {"host", [](const RunRecord& run) { return run.host; }},
-    {"device", [](const RunRecord& run) { return run.device; }},
-    {"note", [](const RunRecord& run) { return run.note; }},
-    {"project", [](const RunRecord& run) { return QFileInfo(run.project).completeBaseName(); }},
-};
-
-QString textOf(const Json& value) {
-  return value.is_string() ? QString::fromStdString(value.get<std::string>()) : QString::fromStdString(value.dump());
-}
-
-char small(char each) {
-  return each >= 'A' && each <= 'Z' ? static_cast<char>(each - 'A' + 'a') : each;
-}
-
-bool same(std::string_view key, std::string_view text) {
-  return key.size() == text.size() &&
-         std::equal(key.begin(), key.end(), text.begin(), [](char a, char b) { return a == small(b); });
-}
-
-// Its whole name, its last part, or the group whose "name" it is: "optimizer" for optimizer.name. `key` in small
-// letters.
-bool names(std::string_view key, std::string_view setting) {
-  if (same(key, setting)) return true;
-  const std::size_t dot = setting.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  return same(key, setting.substr(dot + 1)) ||
-         (same("name", setting.substr(dot + 1)) && same(key, setting.substr(0, dot)));
-}
 
 QString shortName(const QString& setting) {
   return setting.endsWith(".name") ? setting.section('.', -2, -2) : setting.section('.', -1);
@@ -102,12 +40,12 @@ void checkName(const QString& given, const QStringList& ofRuns) {
   const QString key = given.toLower();
   if (key == "tag") return;
   std::set<QString> shown{QStringLiteral("tag")};
-  for (const RecordField& field : kFields) {
+  for (const RecordField& field : recordFields()) {
     if (key == QLatin1String(field.name)) return;
     shown.insert(QString::fromLatin1(field.name));
   }
   for (const QString& setting : ofRuns) {
-    if (names(key.toStdString(), setting.toStdString())) return;
+    if (isCalled(setting.toStdString(), key.toStdString())) return;
     shown.insert(shortName(setting));
   }
   // Runs that wait have no settings yet: nothing can be said of names then.
@@ -126,7 +64,7 @@ void checkName(const QString& given, const QStringList& ofRuns) {
 }
 
 void checkState(const QString& value) {
-  std::vector<std::string> known{kDeleted.toStdString(), kArchived.toStdString()};
+  std::vector<std::string> known{kDeletedState.toStdString(), kArchivedState.toStdString()};
   for (int i = 0; i <= static_cast<int>(RunState::failed); ++i) known.emplace_back(toKey(static_cast<RunState>(i)));
   const std::string given = value.toLower().toStdString();
   if (std::find(known.begin(), known.end(), given) == known.end())
@@ -141,97 +79,18 @@ RunFilterParser::Check checking(const QStringList& settings) {
   };
 }
 
-// Whether it may be part of a number as JSON has it: else no number needs to be written out.
-bool mayBeOfNumber(const QString& word) {
-  return std::all_of(word.begin(), word.end(),
-                     [](QChar each) { return each.isDigit() || QStringLiteral("+-.eE").contains(each); });
-}
-
-bool isLatin(const QString& word) {
-  return std::all_of(word.begin(), word.end(), [](QChar each) { return each.unicode() < 128; });
-}
-
-// Whether one of the values holds the word; where both are plain letters, without making a text of another kind of it.
-bool holdsWord(const std::string& text, const QString& word, std::string_view letters) {
-  if (letters.empty()) return QString::fromStdString(text).contains(word, Qt::CaseInsensitive);
-  return std::search(text.begin(), text.end(), letters.begin(), letters.end(),
-                     [](char a, char b) { return small(a) == b; }) != text.end();
-}
-
 bool holdsWord(const QString& word, const RunRecord& run) {
-  for (const QString& place : {run.name, run.note})
-    if (place.contains(word, Qt::CaseInsensitive)) return true;
-  if (!run.tags.isEmpty() && run.tags.join(' ').contains(word, Qt::CaseInsensitive)) return true;
-  if (toText(run.state).contains(word, Qt::CaseInsensitive)) return true;
-  const bool ofNumber = mayBeOfNumber(word);
-  const std::string letters = isLatin(word) ? word.toLower().toStdString() : std::string();
-  return std::any_of(run.settings.begin(), run.settings.end(), [&](const Json& each) {
-    if (each.is_string()) return holdsWord(each.get_ref<const std::string&>(), word, letters);
-    return (ofNumber || !each.is_number()) && textOf(each).contains(word, Qt::CaseInsensitive);
-  });
-}
-
-const RecordField* fieldUnder(const std::string& key) {
-  const auto* const found =
-      std::find_if(std::begin(kFields), std::end(kFields), [&](const RecordField& each) { return key == each.name; });
-  return found == std::end(kFields) ? nullptr : found;
-}
-
-const Json* settingUnder(const std::string& key, const RunRecord& run) {
-  for (auto each = run.settings.begin(); each != run.settings.end(); ++each)
-    if (names(key, each.key())) return &*each;
-  return nullptr;
-}
-
-// What a run has under a name; empty where it has nothing.
-QString textUnder(const std::string& key, const RunRecord& run) {
-  if (const RecordField* const field = fieldUnder(key)) return field->of(run);
-  const Json* const setting = settingUnder(key, run);
-  return setting ? textOf(*setting) : QString();
-}
-
-// The same as a number, where it is none that has to be read from a text: of thousands of runs that takes its time.
-std::optional<double> numberUnder(const std::string& key, const RunRecord& run) {
-  if (const RecordField* const field = fieldUnder(key))
-    return field->number ? std::optional(field->number(run)) : std::nullopt;
-  const Json* const setting = settingUnder(key, run);
-  return setting && setting->is_number() ? std::optional(setting->get<double>()) : std::nullopt;
-}
-
-bool holdsOrder(const QString& comparison, int order) {
-  if (comparison == "==") return order == 0;
-  if (comparison == "!=") return order != 0;
-  if (comparison == "<") return order < 0;
-  if (comparison == ">") return order > 0;
-  return comparison == "<=" ? order <= 0 : order >= 0;
-}
-
-bool holdsOfNumbers(const QString& comparison, double left, double right) {
-  if (std::isnan(left) || std::isnan(right)) return comparison == "!=";
-  return holdsOrder(comparison, left < right ? -1 : left > right);
-}
-
-bool holdsTag(const FilterTerm& term, const RunRecord& run) {
-  const bool negated = term.comparison.startsWith('!');
-  const bool part = term.comparison.endsWith('~');
-  return negated != std::any_of(run.tags.begin(), run.tags.end(), [&](const QString& tag) {
-           return part ? tag.contains(term.value, Qt::CaseInsensitive)
-                       : tag.compare(term.value, Qt::CaseInsensitive) == 0;
-         });
+  const SoughtWord sought(word);
+  return sought.isInRecord(run) || std::any_of(run.settings.begin(), run.settings.end(),
+                                               [&](const Json& value) { return sought.isInValue(value); });
 }
 
 bool holdsComparison(const FilterTerm& term, const RunRecord& run) {
-  if (term.key == "tag") return holdsTag(term, run);
-  const bool part = term.comparison.endsWith('~');
-  if (term.number && !part)
-    if (const auto number = numberUnder(term.key, run)) return holdsOfNumbers(term.comparison, *number, *term.number);
-  const QString text = textUnder(term.key, run);
-  if (part) return text.contains(term.value, Qt::CaseInsensitive) != term.comparison.startsWith('!');
-  bool isNumber = false;
-  const double number = text.toDouble(&isNumber);
-  if (isNumber && term.number) return holdsOfNumbers(term.comparison, number, *term.number);
-  const bool isOrder = term.comparison != "==" && term.comparison != "!=";
-  return (!isOrder || !text.isEmpty()) && holdsOrder(term.comparison, text.compare(term.value, Qt::CaseInsensitive));
+  if (term.key == kTagKey) return holdsForTags(term, run);
+  if (const RecordField* const field = recordField(term.key)) return holdsForField(term, *field, run);
+  for (auto each = run.settings.begin(); each != run.settings.end(); ++each)
+    if (isCalled(each.key(), term.key)) return holdsForValue(term, &*each);
+  return holdsForValue(term, nullptr);
 }
 
 bool termHolds(const FilterTerm& term, const RunRecord& run) {
@@ -289,11 +148,11 @@ bool RunFilter::asksForState(const QString& state) const {
 }
 
 bool RunFilter::wantsDeleted() const {
-  return asksForState(kDeleted);
+  return asksForState(kDeletedState);
 }
 
 bool RunFilter::wantsArchived() const {
-  return asksForState(kArchived);
+  return asksForState(kArchivedState);
 }
 
 bool RunFilter::holds(const RunRecord& run) const {

@@ -23,6 +23,7 @@ struct FilterTerm {
   QString comparison, value;      // "==", "!=", "<", "~" ...; of a word its text
   std::optional<double> number;   // what the value is, as a number field reads it; none: a text
   std::vector<FilterTerm> parts;  // of anyOf (`key in (a, b)`), all, either, negation
+  bool operator==(const FilterTerm&) const = default;
 };
 
 class RunFilter {
@@ -37,6 +38,7 @@ class RunFilter {
   static RunFilter asFarAsTyped(const QString& expression, const QStringList& settings);
 
   bool holds(const RunRecord& run) const;
+  const FilterTerm& term() const { return m_term; }
   bool isEmpty() const { return m_term.kind == FilterTerm::Kind::nothing; }
   // It asks for `state == deleted`, `state == archived`: such runs are to be offered to it.
   bool wantsDeleted() const;

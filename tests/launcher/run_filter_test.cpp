@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <QRandomGenerator>
+
 #include "engine/base/error.h"
+#include "launcher/store/many_runs_filter.h"
 
 using namespace loom;
 
@@ -140,6 +143,91 @@ TEST(RunFilter, UnknownNamesAreAnErrorWithTheNearestKnownOne) {
   // Before any run has told its settings, nothing can be said of their names.
   RunRecord waiting;
   EXPECT_NO_THROW(RunFilter("learning_rate > 1", {waiting}));
+}
+
+RunRecord anyRun(QRandomGenerator& random) {
+  RunRecord run = record(random.bounded(2) ? "lars-1" : "Sgd-12", 0.1 * random.bounded(4),
+                         random.bounded(2) ? "LARS" : "Sgd", static_cast<RunState>(random.bounded(7)));
+  run.best = random.bounded(4) ? 0.25 * random.bounded(5) : std::nan("");
+  run.archived = random.bounded(6) == 0;
+  if (random.bounded(3) == 0) run.tags = QStringList{"paper", "warm-up"};
+  if (random.bounded(3) == 0) run.note = "as in the PAPER";
+  // The same in other words, of other kinds, and missing.
+  const Json batches[] = {1, 1.0, "1", 32, true, nullptr, "32 k", Json::array({1, 2})};
+  if (random.bounded(4)) run.settings["batch"] = batches[random.bounded(8)];
+  if (random.bounded(4)) run.settings["schedule.name"] = random.bounded(2) ? "Cosine" : "Überlauf";
+  if (random.bounded(8) == 0) run.settings = Json::object();
+  return run;
+}
+
+// Of thousands each value is asked once; what holds is the same, also of runs that come after the filter was typed.
+TEST(RunFilter, OfManyRunsTheSameHolds) {
+  const char* const parts[] = {"lars",
+                               "sgd",
+                               "paper",
+                               "1.0",
+                               "1",
+                               "running",
+                               "über",
+                               "tru",
+                               "batch == 1",
+                               "batch != 1",
+                               "batch ~ 3",
+                               "batch !~ 3",
+                               "batch > 0.5",
+                               "batch < 5",
+                               "batch in (1, 32)",
+                               "batch == 1.0",
+                               "schedule == cosine",
+                               "schedule.name != Cosine",
+                               "name ~ gd",
+                               "optimizer == LARS",
+                               "learning_rate >= 0.2",
+                               "best > 0.5",
+                               "best == nan",
+                               "best != 0.5",
+                               "state == archived",
+                               "state in (failed, queued)",
+                               "tag == paper",
+                               "tag !~ warm",
+                               "momentum > 0",
+                               "momentum != 0.9",
+                               "note ~ paper",
+                               "epochs = 2^3+2",
+                               "duration < 1"};
+  QRandomGenerator random(5);
+  const auto any = [&] { return QString::fromUtf8(parts[random.bounded(static_cast<int>(std::size(parts)))]); };
+  int held = 0, left = 0;
+  for (int round = 0; round < 300; ++round) {
+    QString expression = any();
+    if (random.bounded(2)) expression += (random.bounded(2) ? " and " : " or ") + any();
+    if (random.bounded(3) == 0) expression = "not (" + expression + ')';
+    QList<RunRecord> some;
+    for (int i = 0; i < 30; ++i) some << anyRun(random);
+    const RunFilter filter = RunFilter::asFarAsTyped(expression, RunFilter::settingsOf(some));
+    SettingValues values;
+    ManyRunsFilter many(filter, values);
+    for (const RunRecord& run : some) {
+      const bool holds = filter.holds(run);
+      ASSERT_EQ(many.holds(run, values.take(run.settings)), holds)
+          << expression.toStdString() << " of " << run.settings.dump();
+      (holds ? held : left)++;
+    }
+  }
+  EXPECT_GT(held, 1000);
+  EXPECT_GT(left, 1000);
+}
+
+TEST(RunFilter, AValueThatManyRunsHaveIsKeptOnce) {
+  SettingValues values;
+  const SettingIds first = values.take({{"batch", 1}, {"epochs", 10}}), second = values.take({{"batch", 1}}),
+                   real = values.take({{"batch", 1.0}});
+  EXPECT_EQ(values.size(), 3u);
+  EXPECT_EQ(second.front(), first.front());
+  EXPECT_NE(real.front(), first.front());  // a word finds "1.0" in one of them
+  EXPECT_EQ(*values.find(first, values.nameOf("epochs")), first.back());
+  EXPECT_EQ(values.find(second, values.nameOf("epochs")), nullptr);
+  EXPECT_EQ(values.nameOf("rate"), SettingValues::noName);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 // How long each layer of the open project took in a step, as the run measured it that the Training page
-// shows, else the newest that measured any.
+// shows, else the newest that measured any, of the last 64.
 #include <map>
 #include <string>
 
