@@ -6,12 +6,14 @@
 #include <climits>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/module.h"
 #include "engine/base/waiting.h"
 #include "engine/comm/mpi_functions.h"
 #include "engine/comm/reductions/host_reduction.h"
+#include "engine/comm/reductions/messages.h"
 
 namespace loom {
 namespace {
@@ -93,14 +95,29 @@ class MpiCommunicator final : public Communicator {
       data = data.subspan(part.size());
     }
   }
+  void sumInParts(std::span<float> data) override {
+    if (!sendsParts(data.size_bytes())) return allReduce(data);
+    m_activity->during("all-reduce", [&] {
+      while (!data.empty()) {
+        const auto piece = data.first(std::min(data.size(), kMost / sizeof(float)));
+        ringAllReduce(*this, piece, roomFor(piece.size() / static_cast<std::size_t>(m_size) + 1));
+        data = data.subspan(piece.size());
+      }
+    });
+  }
   void reduceScatter(std::span<const float> data, std::span<float> part) override {
     parts("reduce-scatter", data.size(), part.size());
+    if (sendsParts(data.size_bytes())) {
+      m_activity->during("reduce-scatter", [&] { pairwiseReduceScatter(*this, data, part, roomFor(part.size())); });
+      return;
+    }
     run("reduce-scatter", [&](LoomMpiRequest* request) {
       return calls().reduceScatter(m_group, data.data(), part.data(), count(part.size_bytes()) / 4, request);
     });
   }
   void allGather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     parts("all-gather", all.size(), mine.size());
+    if (m_size > 1 && mine.size() > kPiece) return gatherParts(mine, all);
     run("all-gather", [&](LoomMpiRequest* request) {
       return calls().allGather(m_group, mine.data(), all.data(), count(mine.size()), request);
     });
@@ -123,24 +140,13 @@ class MpiCommunicator final : public Communicator {
     }
   }
   void send(std::span<const std::byte> data, int to, int tag) override {
-    run("send", [&](LoomMpiRequest* request) {
-      return calls().send(m_group, data.data(), count(data.size()), to, tag, request);
-    });
+    m_activity->during("send", [&] { pass(data, to, {}, 0, tag, "send"); });
   }
   void receive(std::span<std::byte> data, int from, int tag) override {
-    run("receive", [&](LoomMpiRequest* request) {
-      return calls().receive(m_group, data.data(), count(data.size()), from, tag, request);
-    });
+    m_activity->during("receive", [&] { pass({}, 0, data, from, tag, "receive"); });
   }
   void exchange(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from, int tag) override {
-    run(
-        "send and receive",
-        [&](LoomMpiRequest* request) {
-          return calls().receive(m_group, received.data(), count(received.size()), from, tag, request);
-        },
-        [&](LoomMpiRequest* request) {
-          return calls().send(m_group, sent.data(), count(sent.size()), to, tag, request);
-        });
+    m_activity->during("send and receive", [&] { pass(sent, to, received, from, tag, "send and receive"); });
   }
   HostReduction* onHost() override { return m_onHost.get(); }
   void abort(int exitCode) override {
@@ -150,6 +156,11 @@ class MpiCommunicator final : public Communicator {
 
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes of one call
+  // Open MPI's non-blocking sums in place and reduce-scatters are trees that send all that there is at every level: two
+  // and three times what equal parts need on two ranks, more on more. That pays for small messages alone.
+  static constexpr std::size_t kLeastPart = std::size_t{1} << 12;  // bytes of one rank's part
+  // Below what Open MPI sends over TCP at once (64 KiB with its header), and how many go at the same time.
+  static constexpr std::size_t kPiece = 60 << 10, kPieces = 16;
 
   const LoomMpiFunctions& calls() const { return *m_library->functions; }
 
@@ -163,18 +174,71 @@ class MpiCommunicator final : public Communicator {
       throwError(ErrorCode::internal, "{}: {} ranks with {} each make no {}", what, m_size, part, whole);
   }
 
-  // What is begun together is waited for together.
-  template <class... Begin>
-  void run(const char* what, const Begin&... begin) {
+  // Nothing is no message: both sides know the size.
+  static std::size_t piecesOf(std::size_t bytes) { return (bytes + kPiece - 1) / kPiece; }
+  void gatherParts(std::span<const std::byte> mine, std::span<std::byte> all) {
+    m_activity->during("all-gather", [&] {
+      const auto of = [&](int rank) { return all.subspan(static_cast<std::size_t>(rank) * mine.size(), mine.size()); };
+      if (of(m_rank).data() != mine.data()) std::copy(mine.begin(), mine.end(), of(m_rank).begin());
+      for (int step = 1; step < m_size; ++step) {
+        const int from = (m_rank - step + m_size) % m_size;
+        pass(mine, (m_rank + step) % m_size, of(from), from, kReductionTag, "all-gather");
+      }
+    });
+  }
+  bool sendsParts(std::size_t bytes) const {
+    return m_size > 1 && bytes / static_cast<std::size_t>(m_size) >= kLeastPart;
+  }
+  std::span<float> roomFor(std::size_t floats) {
+    if (m_received.size() < floats) m_received.resize(floats);
+    return std::span(m_received).first(floats);
+  }
+
+  template <class Begin>
+  void run(const char* what, const Begin& begin) {
     m_activity->during(what, [&] {
-      LoomMpiRequest requests[sizeof...(begin)]{};
+      LoomMpiRequest request{};
       {
         const std::lock_guard lock(m_library->mutex);
-        LoomMpiRequest* request = requests;
-        (m_library->check(begin(request++), what), ...);
+        m_library->check(begin(&request), what);
       }
-      for (LoomMpiRequest& request : requests) finish(request, what);
+      finish(request, what);
     });
+  }
+
+  // Messages piece by piece, some of them on their way at once. Over TCP a piece leaves without an answer; what is
+  // larger Open MPI announces, and the answer stands behind all that goes the same way: of two ranks that send to each
+  // other each would have half of a link that carries both ways at full speed.
+  void pass(std::span<const std::byte> sent, int to, std::span<std::byte> received, int from, int tag,
+            const char* what) {
+    LoomMpiRequest requests[kPieces][2]{};
+    bool begun[kPieces][2]{};
+    const auto pieceOf = [](auto data, std::size_t i) {
+      return data.subspan(i * kPiece).first(std::min(kPiece, data.size() - i * kPiece));
+    };
+    const std::size_t sends = piecesOf(sent.size()), receipts = piecesOf(received.size()),
+                      all = std::max(sends, receipts);
+    for (std::size_t i = 0; i < all + kPieces; ++i) {
+      const std::size_t place = i % kPieces;
+      for (const int way : {0, 1})
+        if (std::exchange(begun[place][way], false)) finish(requests[place][way], what);
+      if (i >= all) continue;
+      const std::lock_guard lock(m_library->mutex);
+      if (i < receipts) {
+        const auto piece = pieceOf(received, i);
+        m_library->check(
+            calls().receive(m_group, piece.data(), static_cast<int>(piece.size()), from, tag, &requests[place][0]),
+            what);
+        begun[place][0] = true;
+      }
+      if (i < sends) {
+        const auto piece = pieceOf(sent, i);
+        m_library->check(
+            calls().send(m_group, piece.data(), static_cast<int>(piece.size()), to, tag, &requests[place][1]), what);
+        begun[place][1] = true;
+      }
+      m_activity->progress.fetch_add(1, std::memory_order_relaxed);
+    }
   }
 
   void finish(LoomMpiRequest& request, const char* what) {
@@ -190,6 +254,7 @@ class MpiCommunicator final : public Communicator {
   void* m_group;
   bool m_owned;
   int m_rank = 0, m_size = 1;
+  std::vector<float> m_received;  // a part that came, of the largest sum so far
   std::unique_ptr<HostReduction> m_onHost;
 };
 
@@ -270,6 +335,9 @@ std::filesystem::path mpiModule() {
 }
 
 std::unique_ptr<Communicator> openMpi(const Launch& launch) {
+  // Large messages of the library's own over TCP go in a stream, without a request for each fragment that would stand
+  // behind the other way's data. What a person set stays.
+  ::setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum,hetero-rdma", 0);
   auto library = std::make_shared<Library>(mpiModule());
   auto world = std::make_unique<MpiCommunicator>(library, library->functions->world(), false,
                                                  std::make_shared<CollectiveActivity>());

@@ -11,6 +11,7 @@
 #include "engine/loom/verbs.h"
 #include "engine/network/project_arguments.h"
 #include "engine/planner/exchange_plan.h"
+#include "engine/planner/rank_step.h"
 #include "engine/program/backend.h"
 #include "engine/run/exit_code.h"
 #include "engine/training/settings.h"
@@ -28,22 +29,43 @@ struct PlanArguments {
   int ranks = 0, perHost = 0;   // 0: as many as the settings' virtual ranks; all on one host
   std::vector<double> between;  // delay in microseconds, bandwidth in Mbit/s
   std::vector<double> within;
+  double computing = 0;  // milliseconds of a rank's step alone; 0: predicted
 };
+
+int ranksOf(const PlanArguments& given, const Project& project) {
+  return given.ranks > 0 ? given.ranks : static_cast<int>(readSettings(project.training.settings).virtualRanks);
+}
 
 // Nothing where there is one rank.
 std::vector<ExchangePlan> exchangeOf(const PlanArguments& given, const Project& project) {
-  const int ranks =
-      given.ranks > 0 ? given.ranks : static_cast<int>(readSettings(project.training.settings).virtualRanks);
+  const int ranks = ranksOf(given, project);
+  const bool links = !given.between.empty() || !given.within.empty();
+  if (given.computing > 0 && (ranks <= 1 || !links))
+    throwError(ErrorCode::badArgument,
+               "--computing is for the step of several ranks over links: give --ranks and --between, too");
   if (ranks <= 1) return {};
   if (given.perHost > 0 && ranks % given.perHost != 0)
     throwError(ErrorCode::badArgument, "{} ranks cannot stand on hosts of {} each: --per-host takes a divisor of {}",
                ranks, given.perHost, ranks);
-  ExchangeQuestion question{.ranks = ranks, .perHost = given.perHost == ranks ? 0 : given.perHost};
+  // Who tells of links between hosts alone has ranks there.
+  const int perHost = given.perHost > 0 ? given.perHost : given.within.empty() && !given.between.empty() ? 1 : ranks;
+  ExchangeQuestion question{.ranks = ranks, .perHost = perHost == ranks ? 0 : perHost};
   const auto link = [](const std::vector<double>& of) { return Link{of[0] * 1e-6, of[1] * 1e6 / 8}; };
-  if (!given.between.empty() || !given.within.empty()) question.links.emplace();
+  if (links) question.links.emplace();
   if (!given.between.empty()) question.links->between = link(given.between);
   if (!given.within.empty()) question.links->within = link(given.within);
   return planExchange(project, question);
+}
+
+// A rank's step by itself: the samples that it has of the batch, the most that any has.
+Project shareOf(Project project, int ranks) {
+  Json& settings = project.training.settings;
+  const TrainSettings read = readSettings(settings);
+  const std::int64_t samples = (read.batch + ranks - 1) / ranks;
+  settings["batch"] = samples;
+  if (read.accumulate > samples) settings["accumulate"] = samples;
+  for (const char* key : {"virtual_ranks", "batch_at", "batch_then"}) settings.erase(key);
+  return project;
 }
 
 void tellMeasuring(const std::string& what) {
@@ -56,19 +78,25 @@ std::string settle(Project& project, const PrecisionChoice& choice) {
   return toText(choice);
 }
 
-// `chosen`: how the precision was, where it was left to the machine; else empty.
+// `chosen`: how the precision was, where it was left to the machine; else empty. `predicted`: a step of one rank.
 void print(const PlanArguments& given, const Project& project, const ProjectPlan& memory, const Json& step,
-           const std::string& stepText, const std::string& chosen) {
+           const std::string& stepText, const std::string& chosen,
+           const std::function<StepTimes(const Project&)>& predicted) {
   const std::vector<ExchangePlan> exchange = exchangeOf(given, project);
+  std::optional<RankStep> ranks;
+  if (!exchange.empty() && exchange.front().seconds)
+    ranks = planRankStep(predicted(shareOf(project, exchange.front().ranks)), exchange,
+                         given.computing > 0 ? std::optional(given.computing * 1e-3) : std::nullopt);
   if (given.json) {
     Json all = toJson(memory);
     all["step"] = step;
     if (!chosen.empty()) all["step"]["precision_chosen"] = chosen;
     if (!exchange.empty()) all["exchange"] = toJson(exchange);
+    if (ranks) all["rank_step"] = toJson(*ranks);
     fmt::print("{}\n", all.dump(2));
   } else {
-    fmt::print("{}{}{}{}", toText(memory), chosen.empty() ? "" : fmt::format("precision auto is {}\n", chosen),
-               stepText, toText(exchange));
+    fmt::print("{}{}{}{}{}", toText(memory), chosen.empty() ? "" : fmt::format("precision auto is {}\n", chosen),
+               stepText, toText(exchange), ranks ? toText(*ranks) : "");
   }
 }
 
@@ -79,7 +107,8 @@ int planHere(const PlanArguments& given, Project project) {
   if (isPrecisionAuto(project.training.settings))
     chosen = settle(project, choosePrecisionOnProcessor(project, threads, tellMeasuring));
   const ProcessorPlan plan = planOnProcessor(project, knownProcessor(threads));
-  print(given, project, plan.memory, toJson(plan.step), toText(plan.step), chosen);
+  print(given, project, plan.memory, toJson(plan.step), toText(plan.step), chosen,
+        [&](const Project& share) -> StepTimes { return planOnProcessor(share, knownProcessor(threads)).step; });
   return kExitDone;
 }
 
@@ -87,10 +116,14 @@ int planThere(const PlanArguments& given, Project project) {
   std::string chosen;
   if (isPrecisionAuto(project.training.settings))
     chosen = settle(project, choosePrecisionOnGpu(project, given.device, given.calibration));
-  const GpuPlan plan = planOnGpu(project, openPlannedGpu(given.device),
-                                 given.calibration.empty() ? assumedEfficiency() : readCalibration(given.calibration));
+  const auto planned = [&](const Project& of) {
+    return planOnGpu(of, openPlannedGpu(given.device),
+                     given.calibration.empty() ? assumedEfficiency() : readCalibration(given.calibration));
+  };
+  const GpuPlan plan = planned(project);
   const CostPlan& memory = plan.memory.total;
-  print(given, project, plan.memory, toJson(plan.step, memory), toText(plan.step, memory), chosen);
+  print(given, project, plan.memory, toJson(plan.step, memory), toText(plan.step, memory), chosen,
+        [&](const Project& share) -> StepTimes { return planned(share).step; });
   return kExitDone;
 }
 
@@ -142,15 +175,24 @@ void addPlan(CLI::App& app, Session& session) {
       ->check(CLI::Range(0, 4096));
   verb->add_option("--ranks", given->ranks, "What so many ranks exchange; by default the settings' virtual ranks")
       ->check(CLI::Range(1, 65536));
-  verb->add_option("--per-host", given->perHost, "How many of them share a host; by default all")
+  verb->add_option("--per-host", given->perHost,
+                   "How many of them share a host; by default all, or one where a link between hosts alone is given")
       ->check(CLI::Range(1, 65536));
-  verb->add_option("--between", given->between, "A link between hosts, for times of the exchange")
+  verb->add_option("--between", given->between,
+                   "The link between hosts, for times of the exchange and of a step: microseconds that a small message "
+                   "takes one way, and Mbit/s that one rank gets one way (of a link that ranks of a host share, its "
+                   "part). mpirun -n 2 loom bench allreduce measures both; 10 Gbit/s Ethernet: --between 30 10000")
       ->type_name("DELAY_US MBIT_S")
       ->expected(2)
       ->check(CLI::PositiveNumber);
-  verb->add_option("--within", given->within, "A link within a host")
+  verb->add_option("--within", given->within, "The link between ranks of a host, in the same way; by default 2 40000")
       ->type_name("DELAY_US MBIT_S")
       ->expected(2)
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--computing", given->computing,
+                   "Of ranks over links: what a step of one rank takes without the others, as it was measured; by "
+                   "default as predicted")
+      ->type_name("MS")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--json", given->json, "One JSON object");
   verb->callback([&session, given] { session.chosen = [given] { return plan(*given); }; });

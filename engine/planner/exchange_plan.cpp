@@ -47,6 +47,7 @@ class Exchange {
     ExchangePlan plan{.network = update.network, .reduction = row.entry.id, .ranks = m_question.ranks, .wire = m_wire};
     if (m_question.links) plan.seconds = 0;
     plan.times = methodCost(m_values).computes;
+    plan.delayed = std::ranges::any_of(methodsIn(m_values), [](const MethodChoice& way) { return way.row->delays; });
     std::size_t largest = 0;
     for (std::size_t b = 0; b < buckets.size(); ++b) {
       const bool ofStates = !states.empty() && !row.exact && b + 1 == buckets.size();
@@ -58,6 +59,7 @@ class Exchange {
                                              : buckets[b].front();
       bucket.tensors = buckets[b].size();
       for (const std::string& name : buckets[b]) bucket.floats += elementsOf(program, name);
+      if (!ofStates && !leavesBehind(own, wire)) bucket.layers = layersOf(buckets[b]);
       const ReductionShape shape = shapeOf(wire, bucket.floats);
       bucket.reduction = own.entry.id;
       bucket.cost = costOf(own, shape);
@@ -169,6 +171,7 @@ class Exchange {
     const std::int64_t most = *std::max_element(held.begin(), held.end()), bytes = (ranks - 1) * most * 4;
     ExchangePlan::Bucket& bucket = plan.buckets.emplace_back();
     bucket.label = "stepped weights";
+    bucket.behindUpdate = true;
     bucket.reduction = "all-gather";
     bucket.tensors = elements.size();
     bucket.floats = static_cast<std::size_t>(all);
@@ -187,6 +190,19 @@ class Exchange {
     for (const Parameter& parameter : program.parameters)
       if (parameter.name == name) return static_cast<std::size_t>(parameter.shape.elements());
     return 0;
+  }
+  // What is added shard by shard is whole behind the last one.
+  bool leavesBehind(const ReductionDefinition& row, Wire wire) const {
+    return row.exact || (wire != Wire::f32 && shards() > m_question.ranks);
+  }
+  // "block1/conv2" of "block1/conv2/weight".
+  static std::vector<std::string> layersOf(const std::vector<std::string>& parameters) {
+    std::vector<std::string> layers;
+    for (const std::string& name : parameters) {
+      std::string layer = name.substr(0, name.find_last_of('/'));
+      if (std::find(layers.begin(), layers.end(), layer) == layers.end()) layers.push_back(std::move(layer));
+    }
+    return layers;
   }
   int shards() const {
     const auto virtualRanks = static_cast<int>(m_settings.integer("virtual_ranks"));
@@ -289,9 +305,7 @@ std::string toText(const std::vector<ExchangePlan>& plans) {
                           phase.call.empty() ? phase.name : fmt::format("{} ({})", phase.name, phase.call),
                           phase.groups, phase.groups == 1 ? "group" : "groups", phase.ranks, phase.steps,
                           phase.steps == 1 ? "step" : "steps", bytesText(phase.bytes));
-    if (plan.seconds)
-      text +=
-          "  times are predicted from the links, where nobody waits; what overlaps with computing is not taken off\n";
+    if (plan.seconds) text += "  times are predicted from the links, where nobody waits and nothing is computed\n";
   }
   return text;
 }

@@ -18,6 +18,9 @@ struct ExchangePlan {
     std::string reduction;  // the row that it takes
     ReductionCost cost;
     double seconds = 0;  // with links alone
+    // Whose gradients complete it, by layer; empty: it leaves behind the whole backward part.
+    std::vector<std::string> layers = {};
+    bool behindUpdate = false;  // it leaves when the weights have been stepped
   };
   std::string network, reduction;
   int ranks = 1;
@@ -26,6 +29,7 @@ struct ExchangePlan {
   std::vector<Bucket> buckets;
   double stateShare = 1;  // of the optimizer's state, what the rank with most of it keeps
   int times = 1;          // that a step exchanges them
+  bool delayed = false;   // what a step exchanges is waited for in the next one alone
   ReductionCost cost;     // of all buckets, of a step
   std::optional<double> seconds;
 };

@@ -12,11 +12,11 @@ StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, D
   double moved = 0;
   for (const UpdateCost& update : updates)
     moved += static_cast<double>(update.passes) * bytesMoved(update.pass.stages) + bytesMoved(update.update.stages);
-  const auto add = [&](const StepCost& cost, std::size_t update, double times) {
+  const auto add = [&](const StepCost& cost, std::size_t update, double times, bool ofUpdate) {
     for (StageCost stage : cost.stages) {
       stage.step = moved;
       const double seconds = secondsOf(stage);
-      step.stages.push_back({stage, update, times, seconds});
+      step.stages.push_back({stage, update, times, seconds, ofUpdate});
       OpTime& op = ops[stage.op];
       op.stages += times * stage.calls;
       op.bytes += times * (stage.read + stage.written);
@@ -27,8 +27,8 @@ StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, D
   };
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const double share = 1.0 / static_cast<double>(updates[i].every);
-    add(updates[i].pass, i, share * static_cast<double>(updates[i].passes));
-    add(updates[i].update, i, share);
+    add(updates[i].pass, i, share * static_cast<double>(updates[i].passes), false);
+    add(updates[i].update, i, share, true);
   }
   for (auto& [name, op] : ops) {
     op.op = name;

@@ -43,8 +43,9 @@ struct StepTimes {
   struct Stage {
     StageCost cost;
     std::size_t update = 0;
-    double times = 1;    // a step
-    double seconds = 0;  // once
+    double times = 1;       // a step
+    double seconds = 0;     // once
+    bool ofUpdate = false;  // of the weights, behind the passes
   };
   std::vector<Stage> stages;  // in order
 };

@@ -44,7 +44,7 @@ class Hierarchical final : public Reduction {
   void finish(std::span<float> sum) override {
     const int members = m_group->size();
     if (members == 1) {
-      m_firsts->allReduce(sum);
+      m_firsts->sumInParts(sum);
       return;
     }
     const std::span<float> whole = std::span(m_whole).first(padded(sum.size(), members));
@@ -57,7 +57,7 @@ class Hierarchical final : public Reduction {
     if (m_group->rank() == 0) {
       std::copy(part.begin(), part.end(), whole.begin());
       for (int r = 1; r < members; ++r) receiveFloats(*m_group, partOfRank(r), r);
-      m_firsts->allReduce(whole.first(sum.size()));
+      m_firsts->sumInParts(whole.first(sum.size()));
       for (int r = 1; r < members; ++r) sendFloats(*m_group, partOfRank(r), r);
       std::copy_n(whole.begin(), part.size(), part.begin());
     } else {

@@ -15,7 +15,7 @@ class HostMemory final : public Reduction {
   HostMemory(Communicator& ranks, const ReductionShape&) : m_ranks(ranks) {}
   void finish(std::span<float> sum) override {
     HostReduction* const onHost = m_ranks.onHost();
-    onHost&& sum.size() >= kLeastShared ? onHost->run(sum) : m_ranks.allReduce(sum);
+    onHost&& sum.size() >= kLeastShared ? onHost->run(sum) : m_ranks.sumInParts(sum);
   }
 
  private:

@@ -152,7 +152,7 @@ void HostReduction::runChunk(std::span<float> data) {
     const float* next = of(r);
     for (std::size_t i = first; i < last; ++i) result[i] += next[i];
   }
-  if (m_across && last > first) m_across->allReduce(std::span(result + first, last - first));
+  if (m_across && last > first) m_across->sumInParts(std::span(result + first, last - first));
   // Chunks of this round are read by nobody any more; the result is read until the next meeting.
   meet();
   copy(0, data.size(), result, data.data());

@@ -42,6 +42,14 @@ inline void exchangeFloats(Communicator& ranks, std::span<const float> sent, int
   ranks.exchange(std::as_bytes(sent), to, std::as_writable_bytes(received), from, kReductionTag);
 }
 
+// Equal parts go round, are added on their way, and go round once more as sums: 2(p - 1) messages and 2S(p - 1)/p bytes
+// a rank. `received` has room for count / p + 1 numbers. By all ranks; every rank ends with the same bits.
+void ringAllReduce(Communicator& ranks, std::span<float> sum, std::span<float> received);
+// Part r of `data`, added up over all ranks, is `part` of rank r: each rank gives each other one its part, p - 1
+// messages and S(p - 1)/p bytes. `received` has room for a part.
+void pairwiseReduceScatter(Communicator& ranks, std::span<const float> data, std::span<float> part,
+                           std::span<float> received);
+
 // Where ranks are no power of two: the first 2 r pair, each odd one gives its numbers to the even one and waits, and
 // the rest, a power of two, go on under numbers without gaps.
 struct Folded {

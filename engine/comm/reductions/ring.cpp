@@ -13,18 +13,7 @@ class Ring final : public Reduction {
  public:
   Ring(Communicator& ranks, const ReductionShape& most)
       : m_ranks(ranks), m_received(most.floats / static_cast<std::size_t>(ranks.size()) + 1) {}
-  void finish(std::span<float> sum) override {
-    const int ranks = m_ranks.size(), rank = m_ranks.rank();
-    const int right = wrapped(rank + 1, ranks), left = wrapped(rank - 1, ranks);
-    const auto part = [&](int i) { return partOf(sum, ranks, wrapped(i, ranks), wrapped(i, ranks) + 1); };
-    for (int step = 0; step < ranks - 1; ++step) {
-      const std::span<float> mine = part(rank - step - 1), came = std::span(m_received).first(mine.size());
-      exchangeFloats(m_ranks, part(rank - step), right, came, left);
-      addTo(mine, came);
-    }
-    for (int step = 0; step < ranks - 1; ++step)
-      exchangeFloats(m_ranks, part(rank + 1 - step), right, part(rank - step), left);
-  }
+  void finish(std::span<float> sum) override { ringAllReduce(m_ranks, sum, m_received); }
 
  private:
   Communicator& m_ranks;

@@ -42,7 +42,7 @@ class Torus final : public Reduction {
     const std::span<float> part = std::span(m_part).first(whole.size() / static_cast<std::size_t>(columns));
     std::fill(std::copy(sum.begin(), sum.end(), whole.begin()), whole.end(), 0.0f);
     m_row->reduceScatter(whole, part);
-    m_column->allReduce(part);
+    m_column->sumInParts(part);
     m_row->allGather(std::as_bytes(part), std::as_writable_bytes(whole));
     std::copy_n(whole.begin(), sum.size(), sum.begin());
   }

@@ -269,6 +269,17 @@ TEST_F(Loom, AReductionIsPlannedAndRefusedBeforeTheRun) {
   EXPECT_EQ(exchange["reduction"], "torus");
   EXPECT_EQ(exchange["phases"][0]["ranks"], 4) << "rows are hosts";
   EXPECT_GT(exchange["seconds"].get<double>(), 2 * 100e-6);
+  const Ended step = planned({"--ranks", "2", "--between", "100", "1", "--computing", "50", "--json"});
+  ASSERT_EQ(step.code, 0) << step.error;
+  const Json ranks = parseJson(step.out, "the plan")["rank_step"];
+  EXPECT_EQ(ranks["samples"].get<int>(), 8) << "of a batch of 16";
+  EXPECT_DOUBLE_EQ(ranks["computing"].get<double>(), 0.05);
+  EXPECT_GT(ranks["waited"].get<double>(), 0);
+  EXPECT_LE(ranks["waited"].get<double>(), ranks["exchange"].get<double>());
+  EXPECT_DOUBLE_EQ(ranks["seconds"].get<double>(), 0.05 + ranks["waited"].get<double>());
+  EXPECT_THAT(planned({"--ranks", "2", "--within", "2", "40000"}).out,
+              HasSubstr("a step of 2 ranks with 8 samples each"));
+  EXPECT_THAT(planned({"--ranks", "2", "--computing", "50"}).error, HasSubstr("give --ranks and --between"));
   EXPECT_THAT(planned({"--ranks", "8"}).out, HasSubstr("what 8 ranks exchange in a step"));
   EXPECT_THAT(planned({}).out, testing::Not(HasSubstr("ranks exchange in a step")));
   const Ended prime = planned({"--ranks", "7", "--set", "reduction=torus"});

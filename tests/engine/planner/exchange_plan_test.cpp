@@ -41,6 +41,25 @@ TEST(ExchangePlan, CountsEveryBucketByTheRowsFormula) {
   EXPECT_FALSE(plan.seconds);
 }
 
+// Which layers complete a bucket; what is added behind the last shard, and what follows the update, waits for all.
+TEST(ExchangePlan, SaysWhenABucketLeaves) {
+  const auto plan = [](Json settings) { return planExchange(exchanging(std::move(settings)), {.ranks = 2})[0]; };
+  std::vector<std::string> layers;
+  for (const ExchangePlan::Bucket& bucket : plan({{"reduction", "ring"}, {"fusion", 0}}).buckets) {
+    ASSERT_EQ(bucket.layers.size(), 1u) << bucket.label;
+    EXPECT_EQ(bucket.label.rfind(bucket.layers[0] + "/", 0), 0u);
+    EXPECT_FALSE(bucket.behindUpdate);
+    if (layers.empty() || layers.back() != bucket.layers[0]) layers.push_back(bucket.layers[0]);
+  }
+  EXPECT_THAT(layers, testing::ElementsAre("fc3", "fc2", "fc1", "conv2", "conv1"));
+  EXPECT_TRUE(plan({{"deterministic", true}}).buckets[0].layers.empty());
+  EXPECT_TRUE(plan({{"shard_optimizer", true}}).buckets.back().behindUpdate);
+  EXPECT_FALSE(plan(Json::object()).delayed);
+  EXPECT_TRUE(plan({{"gradients", "delayed"}}).delayed);
+  EXPECT_TRUE(plan({{"wire", "bf16"}, {"virtual_ranks", 8}}).buckets[0].layers.empty());
+  EXPECT_FALSE(plan({{"wire", "bf16"}}).buckets[0].layers.empty());
+}
+
 // SAM exchanges twice; shared state sends the weights around, in parts as large as the largest tensor.
 TEST(ExchangePlan, CountsWhatMethodsAndSharedStateSend) {
   const auto plan = [](Json more) {

@@ -89,6 +89,42 @@ TEST(Collectives, LargeSumsAreThoseOfAllRanks) {
   EXPECT_EQ(world().activity().entered, world().activity().left);
 }
 
+// What is large goes in equal parts by messages of its own; what is small is the library's. Same sums, same bits.
+TEST(Collectives, LargePartsAreSummedInEqualMessages) {
+  const auto p = static_cast<std::size_t>(size());
+  for (const std::size_t part : {std::size_t{5}, std::size_t{1023}, std::size_t{1024}, std::size_t{70001}}) {
+    std::vector<float> data(p * part), mine(part), sums;
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>((i * 7 + 31 * p + 3) % 1000 + 1);
+    for (float& value : data) value *= static_cast<float>(rank() + 1);
+    world().reduceScatter(data, mine);
+    std::vector<float> whole = data;
+    world().sumInParts(whole);
+    const float ranks = static_cast<float>(p * (p + 1) / 2);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < data.size(); ++i)
+      wrong += whole[i] != static_cast<float>((i * 7 + 31 * p + 3) % 1000 + 1) * ranks;
+    for (std::size_t i = 0; i < part; ++i) wrong += mine[i] != whole[static_cast<std::size_t>(rank()) * part + i];
+    EXPECT_EQ(wrong, 0u) << part;
+  }
+  // Numbers that do not divide, and fewer than ranks.
+  for (const std::size_t count : {std::size_t{1}, 4096 * p + 3}) {
+    std::vector<float> data(count);
+    for (std::size_t i = 0; i < count; ++i) data[i] = valueOf(rank(), i);
+    world().sumInParts(data);
+    double off = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      double sum = 0;
+      for (int r = 0; r < size(); ++r) sum += valueOf(r, i);
+      off = std::max(off, std::abs(data[i] - sum));
+    }
+    EXPECT_LT(off, 1e-5);
+    std::vector<float> first = data;
+    world().broadcast(std::as_writable_bytes(std::span(first)), 0);
+    EXPECT_EQ(first, data);
+  }
+  EXPECT_EQ(world().activity().entered, world().activity().left);
+}
+
 TEST(Network, FiguresAreThoseOfTheWayAndTheSameOnEveryRank) {
   const NetworkFigures one = measureNetwork(world(), "here"),
                        split = measureNetwork(world(), "machine " + std::to_string(rank() / 2));
