@@ -3,8 +3,10 @@
 // "or"):
 //   optimizer in (LARS, LAMB) and (epochs > 100 or best >= 0.9) and not name ~ test
 // `~` and `!~`: the text is in it, or not. Words by themselves may stand anywhere in a run. What would be read as
-// something else is quoted. Numbers may be formulas as number fields take them (`learning_rate <= 0.1*32`); what
-// compares names and states is no formula. The Runs page and `gradloom runs --filter` read it alike.
+// something else is quoted. Numbers may be formulas as number fields take them (`learning_rate <= 0.1*32`), and per
+// cent
+// (`best > 99.5 %`); names may be written as columns are headed (`learning rate`). What compares names and states is no
+// formula. The Runs page and `gradloom runs --filter` read it alike.
 #include <QList>
 #include <QString>
 #include <QStringList>

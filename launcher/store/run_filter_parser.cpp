@@ -1,6 +1,7 @@
 #include "launcher/store/run_filter_parser.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "engine/base/error.h"
 #include "engine/base/expression.h"
@@ -17,8 +18,12 @@ QString unquoted(const QString& value) {
                                                                                       : value;
 }
 
-// "1e-3", "nan", "0.1*32", "45_000", "32 k".
+// "1e-3", "nan", "0.1*32", "45_000", "32 k", "99.5 %".
 std::optional<double> numberOf(const QString& value) {
+  if (value.endsWith('%')) {
+    const std::optional<double> number = numberOf(value.chopped(1).trimmed());
+    return number ? std::optional(*number / 100) : std::nullopt;
+  }
   bool isNumber = false;
   const double number = value.toDouble(&isNumber);
   if (isNumber) return number;
@@ -176,10 +181,24 @@ FilterTerm RunFilterParser::term() {
   }
   const auto match = kName.match(m_text, m_at);
   const QString comparison = match.captured(2).toLower();
-  if (comparison.isEmpty()) return words(from);
-  m_at = match.capturedEnd(2);
-  if (comparison.endsWith("in")) return listed(match.captured(1), from, comparison.startsWith("not"));
-  return compared(match.captured(1), comparison, from);
+  if (comparison.isEmpty()) {
+    // As its column is headed: "learning rate < 0.01".
+    static const QRegularExpression kShown(R"(\G\s*([\w.]+(?:\s+[\w.]+){1,3})\s*(==|!=|!~|<=|>=|<|>|=|~))");
+    const auto shown = kShown.match(m_text, m_at);
+    const QStringList parts = shown.captured(1).split(' ', Qt::SkipEmptyParts);
+    const bool joins = std::any_of(parts.begin(), parts.end(), [](const QString& each) {
+      return QStringList{"and", "or", "not"}.contains(each, Qt::CaseInsensitive);
+    });
+    if (!shown.hasMatch() || joins) return words(from);
+    return behind(parts.join('_'), shown.captured(2), shown.capturedEnd(2), from);
+  }
+  return behind(match.captured(1), comparison, match.capturedEnd(2), from);
+}
+
+FilterTerm RunFilterParser::behind(const QString& name, const QString& comparison, qsizetype end, qsizetype from) {
+  m_at = end;
+  if (comparison.endsWith("in")) return listed(name, from, comparison.startsWith("not"));
+  return compared(name, comparison, from);
 }
 
 FilterTerm RunFilterParser::compared(const QString& name, const QString& comparison, qsizetype from) {

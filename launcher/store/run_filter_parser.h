@@ -23,6 +23,7 @@ class RunFilterParser {
   FilterTerm all();
   FilterTerm one();
   FilterTerm term();
+  FilterTerm behind(const QString& name, const QString& comparison, qsizetype end, qsizetype from);
   FilterTerm listed(const QString& name, qsizetype from, bool negated);
   FilterTerm compared(const QString& name, const QString& comparison, qsizetype from);
   FilterTerm comparing(const QString& name, const QString& comparison, QString value) const;

@@ -95,6 +95,17 @@ TEST(RunFilter, OrNotAndBrackets) {
   EXPECT_NE(fault("name == \"sgd").find("the quote"), std::string::npos) << fault("name == \"sgd");
 }
 
+// As the table's columns are headed, and as their cells are written.
+TEST(RunFilter, NamesAndNumbersAsTheyAreShown) {
+  EXPECT_EQ(found("Learning rate <= 0.05*2 and not state == failed"),
+            found("learning_rate <= 0.05*2 and not state == failed"));
+  EXPECT_FALSE(found("Learning  rate > 0").isEmpty());
+  EXPECT_EQ(found("best > 20 %"), found("best > 0.2"));
+  EXPECT_NE(found("best > 20%"), found("best > 20"));
+  EXPECT_EQ(fault("lerning rate > 1"), "no run has 'lerning_rate': did you mean 'learning_rate'?");
+  EXPECT_EQ(found("lars and best > 0"), QStringList({"lars-1"}));  // a word of the language is no part of a name
+}
+
 TEST(RunFilter, PartsOfATextAndTags) {
   EXPECT_EQ(found("name ~ gd-"), QStringList({"sgd-1", "sgd-2"}));
   EXPECT_EQ(found("name !~ GD"), QStringList({"lars-1"}));
