@@ -11,6 +11,7 @@ namespace loom {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Formats : public testing::Test {
  protected:
@@ -85,6 +86,10 @@ TEST_F(Formats, NamesThatLeadAstrayAreWarnedOf) {
   EXPECT_THAT(told("x__0, x__1, y:label\n1, 2, 0\n3, 4, 1\n"), HasSubstr("the name ' x__1' begins with a blank"));
   EXPECT_THAT(told("1,2,0\n3,4,1\n5,6,0\n"), HasSubstr("the first line looks like a row"));
   EXPECT_THAT(told("x__0,\xe2\x80\x8by\n1,0\n2,1\n"), HasSubstr("holds the letter U+200B"));
+  EXPECT_THAT(told("a;b\n850;1\n1.234;2\n12.345;3\n5.678;4\n"), HasSubstr("1234 is rather meant"));
+  EXPECT_THAT(told("a;b\n850;1\n1.234;2\n12.345;3\n5.67;4\n"), Not(HasSubstr("rather meant")));
+  EXPECT_THAT(told("a;b\n0.850;1\n1.234;2\n12.345;3\n5.678;4\n"), Not(HasSubstr("rather meant")));
+  EXPECT_THAT(told("a;b\n1850;1\n1.234;2\n12.345;3\n5.678;4\n"), Not(HasSubstr("rather meant")));
   EXPECT_EQ(told("sep=,\r\nx__0,y:label\r\n1,0\r\n2,1\r\n"), "");
 }
 
