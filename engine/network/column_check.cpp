@@ -31,7 +31,7 @@ class ColumnChecker {
         reportMissing(input, inputs);
         continue;
       }
-      if (column->second.elements() != input.shape.elements()) reportShape(input, column->second);
+      if (!isRegrouped(column->second, input.shape)) reportShape(input, column->second);
       if (const auto classes = m_columns.classes.find(input.variable);
           classes != m_columns.classes.end() && input.type == DataType::i32)
         checkClasses(input, classes->second);
@@ -159,6 +159,23 @@ class ColumnChecker {
 };
 
 }  // namespace
+
+bool isRegrouped(const Shape& values, const Shape& as) {
+  // Where an axis ends, in numbers.
+  const auto ends = [](const Shape& shape) {
+    std::vector<std::int64_t> products;
+    std::int64_t product = 1;
+    for (const std::int64_t extent : shape)
+      if (extent != 1) products.push_back(product *= extent);
+    return products;
+  };
+  if (values.elements() != as.elements()) return false;
+  if (values.elements() == 0) return true;
+  const std::vector<std::int64_t> some = ends(values), others = ends(as);
+  if (values.rank() == as.rank()) return some == others;
+  return std::includes(some.begin(), some.end(), others.begin(), others.end()) ||
+         std::includes(others.begin(), others.end(), some.begin(), some.end());
+}
 
 void checkColumns(const Network& network, const Analysis& analysis, const KnownColumns* columns,
                   std::vector<Problem>& problems) {

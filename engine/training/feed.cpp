@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/network/column_check.h"
 #include "engine/training/image_input.h"
 
 namespace loom {
@@ -38,8 +39,8 @@ void Feed::takeBytes(const Network& network, Program& program) const {
     const Variable* variable = m_dataset->schema().find(variableOf(network, tensor.name));
     if (variable == nullptr || !comesAsBytes(*variable)) continue;
     const Preparation preparation(*variable, m_options.prepare, m_options.random, m_options.seed);
-    if (preparation.computes()) continue;  // pixels are computed by the loader alone
-    if (preparation.shape().elements() == tensor.shape.withoutFirst().elements())  // else bind() tells it
+    if (preparation.computes()) continue;                               // pixels are computed by the loader alone
+    if (isRegrouped(preparation.shape(), tensor.shape.withoutFirst()))  // else bind() tells it
       loom::takeBytes(program, id, *variable, preparation, m_options.seed);
   }
 }
@@ -63,12 +64,15 @@ std::vector<Feed::Binding> Feed::bind(const Network& network, const Program& pro
                  "of these",
                  network.name, tensor.name, column.variable, m_options.name, namesOf(schema));
     const Shape prepared = column.type == DataType::u8 ? variable->shape : preparedShape(*variable, m_options.prepare);
-    if (prepared.elements() != column.shape.elements())
+    if (!isRegrouped(prepared, column.shape))
       throwError(ErrorCode::badData,
                  "network '{}': the input '{}' is {} ({} values), but the variable '{}' of dataset '{}' is {} ({} "
-                 "values) after preparation",
+                 "values) after preparation{}",
                  network.name, tensor.name, column.shape.toString(), column.shape.elements(), column.variable,
-                 m_options.name, prepared.toString(), prepared.elements());
+                 m_options.name, prepared.toString(), prepared.elements(),
+                 prepared.elements() == column.shape.elements()
+                     ? ": as many, but in another order; give them its shape, pictures by the step Resize"
+                     : "");
     const auto same = [&column](const LoaderColumn& other) {
       return other.variable == column.variable && other.shape == column.shape && other.type == column.type;
     };

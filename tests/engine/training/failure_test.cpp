@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,6 +128,30 @@ TEST(Failures, AVariableOfAnotherSize) {
   const Error error = workshop.failure(project, "run");
   EXPECT_EQ(error.code(), ErrorCode::badData);
   EXPECT_THAT(error.what(), AllOf(HasSubstr("4 values"), HasSubstr("3 values")));
+}
+
+// As many numbers, but of other rows and columns: a picture would be learnt or judged torn.
+TEST(Failures, APictureOfAnotherFormWithAsManyPixels) {
+  const Workshop workshop("form");
+  std::string rows = "x,y:label\n";
+  for (int i = 0; i < 12; ++i) {
+    std::string picture;
+    for (int row = 0; row < 2; ++row) picture += i % 2 ? "1,2,3,4,5,6\n" : "6,5,4,3,2,1\n";
+    workshop.write(fmt::format("{}.csv", i), picture);
+    rows += fmt::format("{}.csv,{}\n", i, i % 2);
+  }
+  workshop.write("train.csv", rows);
+  Json project = perceptron(false);
+  Json& shape = project["networks"]["main"]["nodes"][0]["shape"];
+  shape = {3, 4};
+  const Error error = workshop.failure(project, "run");
+  EXPECT_EQ(error.code(), ErrorCode::badData);
+  EXPECT_THAT(error.what(),
+              AllOf(HasSubstr("3×4 (12 values)"), HasSubstr("2×6 (12 values)"), HasSubstr("another order")));
+  for (const Json& same : {Json({12}), Json({1, 2, 6}), Json({2, 6, 1})}) {
+    shape = same;
+    EXPECT_EQ(workshop.train(project, "run" + same.dump()).of("finished").size(), 1U) << same;
+  }
 }
 
 TEST(Failures, AMissingCsv) {
