@@ -328,7 +328,8 @@ void Launcher::settle(const QString& id) {
         m_store.setState(id, RunState::failed, sentence);
     }
   }
-  if (killed || !goesOnLater(id)) m_store.flush(id);
+  // An older log is read again where it was not saved: hundreds of them that come in do not hold the window up.
+  if (!isForeign && (killed || !goesOnLater(id))) m_store.flush(id);
   startNext();
   Q_EMIT countsChanged();
 }

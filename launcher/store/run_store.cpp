@@ -131,6 +131,11 @@ const RunRecord* RunStore::find(const QString& id) const {
   return found ? &found->record : nullptr;
 }
 
+std::int64_t RunStore::placeOf(const QString& id) const {
+  const Entry* const found = entry(id);
+  return found ? found->place : -1;
+}
+
 QString RunStore::freeName(const QString& project, const QString& wanted) const {
   QSet<QString> taken;
   forEachRun(
@@ -167,6 +172,7 @@ QString RunStore::add(RunRecord record, OnDisk onDisk) {
   const QString id = record.id, folder = record.folder;
   fresh->record = std::move(record);
   fresh->data = std::make_unique<RunData>();
+  fresh->place = std::ssize(m_entries);
   Entry& added = *m_entries.emplace_back(std::move(fresh));
   m_byId.insert(id, &added);
   m_byFolder.insert(folder, &added);

@@ -50,6 +50,7 @@ class RunStore : public QObject {
   void forEachRun(const QString& project, const std::function<void(const RunRecord&)>& look,
                   Deleted deleted = Deleted::leaveOut) const;
   const RunRecord* find(const QString& id) const;
+  std::int64_t placeOf(const QString& id) const;  // how many were added before it; -1 for none of this id
   // "digits-4": the first number that no run of the project has, deleted ones counted in.
   QString freeName(const QString& project, const QString& wanted) const;
   const RunRecord* findFolder(const QString& folder) const;
@@ -109,6 +110,7 @@ class RunStore : public QObject {
   struct Entry {
     RunRecord record;
     std::int64_t row = 0;           // in the database
+    std::int64_t place = 0;         // among all
     std::int64_t offset = 0;        // bytes of the log that were taken
     std::string mark;               // logMark() there
     std::unique_ptr<RunData> data;  // null = not loaded

@@ -19,8 +19,8 @@ constexpr const char* kMigrations[] = {
     "ALTER TABLE runs ADD COLUMN log_mark TEXT",          // 2 to 3: what stood before log_offset
     "ALTER TABLE runs ADD COLUMN archived INTEGER",       // 3 to 4
 };
-constexpr qint64 kSaveMs = 12;   // of the window's thread at once
-constexpr int kNextSaveMs = 60;  // until the next some, where more is to be saved
+constexpr qint64 kSaveMs = 8;    // of the window's thread at once
+constexpr int kNextSaveMs = 20;  // until the next some, where more is to be saved
 constexpr int kSchema = 1 + static_cast<int>(std::size(kMigrations));
 
 // Version 1. Numbers that may be NaN come back as NaN: SQLite keeps one as NULL.
@@ -114,6 +114,7 @@ void RunStore::loadRuns() {
     m_byId.insert(run.id, entry.get());
     m_byFolder.insert(run.folder, entry.get());
     countColour(run, 1);
+    entry->place = std::ssize(m_entries);
     m_entries.push_back(std::move(entry));
   }
   saveNotes();

@@ -30,8 +30,11 @@ LineChart::LineChart(XAxisModel* axis, QWidget* parent)
   setAttribute(Qt::WA_OpaquePaintEvent, false);
   setXNumbers(true);
   connect(axis, &XAxisModel::changed, this, &LineChart::refresh);
-  connect(axis, &XAxisModel::frame, this, [this] {
-    if (m_stale && isVisible()) drawNow();
+  connect(axis, &XAxisModel::frame, this, [this, putOff = false]() mutable {
+    if (!m_stale || !isVisible()) return void(putOff = false);
+    if (m_axis->isFrameGoingOn() && !putOff) return m_axis->requestFrame();  // it was drawn in its turn
+    putOff = m_axis->isFrameSpent();
+    putOff ? m_axis->putOff() : drawNow();
   });
   connect(axis, &XAxisModel::cursorChanged, this, [this] { update(); });
   connect(&Theme::of(this), &Theme::changed, this, &LineChart::restyle);

@@ -4,7 +4,6 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPainterPath>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
@@ -17,29 +16,11 @@ namespace {
 constexpr double kAbove = 64, kBelow = 46, kBefore = 12,
                  kAfter = 58;                 // title and names above; the foot as beside charts
 constexpr double kTitle = 20, kHeadGap = 10;  // between heads and axes
-constexpr double kThin = 1.75, kThick = 2.75, kDimmed = 0.35, kDotRadius = 2.5, kHitWidth = 6, kApart = 1.5;
+constexpr double kHitWidth = 6, kApart = 1.5;
 constexpr double kMostApart = 6;
-constexpr std::size_t kMany = 30;  // lines from which they are thin and without dots: a tenth of the time
 constexpr double kBrushWidth = 12, kAxisHit = 9, kEdgeHit = 6, kDragFrom = 3;
 
-// The curve between two axes, from 0 to 1 over the way.
-double eased(double way) {
-  return way * way * (3 - 2 * way);
-}
-
-QColor between(const QColor& from, const QColor& to, double share) {
-  const auto part = [&](float a, float b) { return static_cast<float>(a + (b - a) * share); };
-  return QColor::fromRgbF(part(from.redF(), to.redF()), part(from.greenF(), to.greenF()),
-                          part(from.blueF(), to.blueF()));
-}
-
 }  // namespace
-
-QColor shadeColour(const QWidget& widget, double shade) {
-  const Theme& theme = Theme::of(&widget);
-  const QColor low = between(theme.colour(Colour::surface), theme.colour(Colour::axis), 0.55);
-  return between(low, theme.colour(Colour::accent), std::clamp(shade, 0.0, 1.0));
-}
 
 ParallelAxes::ParallelAxes(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
@@ -58,16 +39,15 @@ void ParallelAxes::setTitle(const QString& title, const QString& subtitle) {
   update();
 }
 
-void ParallelAxes::setContent(const std::vector<Axis>& axes, std::vector<ParallelLine> lines) {
+void ParallelAxes::setContent(const std::vector<Axis>& axes, ParallelLines lines) {
   m_lines = std::move(lines);
   m_axes.clear();
-  m_heights.assign(axes.size(), std::vector<double>(m_lines.size(), 0));
+  m_heights.assign(axes.size(), std::vector<double>(this->lines().size(), 0));
+  std::vector<const AxisValue*> values(this->lines().size());
   for (std::size_t axis = 0; axis < axes.size(); ++axis) {
-    std::vector<AxisValue> values;
-    values.reserve(m_lines.size());
-    for (const ParallelLine& line : m_lines) values.push_back(line.values[axis]);
+    for (std::size_t line = 0; line < values.size(); ++line) values[line] = &this->lines()[line].values[axis];
     m_axes.emplace_back(axes[axis].key, axes[axis].title, values);
-    for (std::size_t line = 0; line < m_lines.size(); ++line) m_heights[axis][line] = m_axes[axis].height(values[line]);
+    for (std::size_t line = 0; line < values.size(); ++line) m_heights[axis][line] = m_axes[axis].height(*values[line]);
   }
   if (m_drag && m_drag->axis >= m_axes.size()) m_drag.reset();
   refreshAccepted();
@@ -82,7 +62,7 @@ std::vector<QString> ParallelAxes::axes() const {
 void ParallelAxes::setHighlighted(const QString& id) {
   if (id == m_highlighted) return;
   m_highlighted = id;
-  if (m_lines.size() <= kMany) m_picture = {};
+  if (lines().size() <= kMany) m_picture = {};
   update();
 }
 
@@ -101,10 +81,10 @@ bool ParallelAxes::accepts(const ParallelLine& line) const {
 }
 
 void ParallelAxes::refreshAccepted() {
-  m_inside.assign(m_lines.size(), 1);
+  m_inside.assign(lines().size(), 1);
   m_accepted = 0;
-  for (std::size_t line = 0; line < m_lines.size(); ++line) {
-    m_inside[line] = accepts(m_lines[line]);
+  for (std::size_t line = 0; line < lines().size(); ++line) {
+    m_inside[line] = accepts(lines()[line]);
     m_accepted += m_inside[line];
   }
   m_picture = {};
@@ -125,97 +105,14 @@ double ParallelAxes::axisX(std::size_t axis) const {
 // Lines that share a value lie beside each other, not over each other.
 QPointF ParallelAxes::crossing(std::size_t line, std::size_t axis) const {
   const QRectF frame = plot();
-  double apart = (static_cast<double>(line) - static_cast<double>(m_lines.size() - 1) / 2) * kApart;
-  if (m_lines.size() > kMany) {
+  double apart = (static_cast<double>(line) - static_cast<double>(lines().size() - 1) / 2) * kApart;
+  if (lines().size() > kMany) {
     const double turn = static_cast<double>(line) * 0.61803398875;
     apart = (turn - std::floor(turn) - 0.5) * 2 * kMostApart;
   }
   return {axisX(axis), std::clamp(frame.bottom() - m_heights[axis][line] * frame.height() +
                                       std::clamp(apart, -kMostApart, kMostApart),
                                   frame.top() - kMostApart, frame.bottom() + kMostApart)};
-}
-
-QPainterPath ParallelAxes::pathOf(std::size_t line) const {
-  QPainterPath path(crossing(line, 0));
-  for (std::size_t axis = 1; axis < m_axes.size(); ++axis) {
-    const QPointF from = crossing(line, axis - 1), to = crossing(line, axis);
-    const double half = (to.x() - from.x()) / 2;
-    path.cubicTo(from + QPointF(half, 0), to - QPointF(half, 0), to);
-  }
-  return path;
-}
-
-QColor ParallelAxes::colourOf(const ParallelLine& line) const {
-  return line.shade ? shadeColour(*this, *line.shade) : Theme::of(this).curveColour(line.colour);
-}
-
-void ParallelAxes::paintLine(QPainter& painter, std::size_t line, bool strong) const {
-  const Theme& theme = Theme::of(this);
-  const bool inside = m_inside[line];
-  QColor colour = inside ? colourOf(m_lines[line]) : theme.colour(Colour::axis);
-  if ((!m_highlighted.isEmpty() && !strong) || !inside) colour.setAlphaF(static_cast<float>(kDimmed));
-  QPen pen(colour, strong ? kThick : inside ? kThin : 1, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin);
-  if (const auto dash = theme.curveDash(m_lines[line].colour, pen.widthF()); inside && !dash.isEmpty())
-    pen.setDashPattern(dash);
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(pen);
-  painter.setBrush(Qt::NoBrush);
-  painter.drawPath(pathOf(line));
-  if (!inside) return;
-  painter.setPen(QPen(theme.colour(Colour::surface), 1));
-  painter.setBrush(colour);
-  for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
-    painter.drawEllipse(crossing(line, axis), kDotRadius, kDotRadius);
-}
-
-void ParallelAxes::render() {
-  const double ratio = devicePixelRatioF();
-  m_picture = QImage(size() * ratio, QImage::Format_ARGB32_Premultiplied);
-  m_picture.setDevicePixelRatio(ratio);
-  m_picture.fill(Qt::transparent);
-  if (m_lines.size() > kMany) return renderMany();
-  QPainter painter(&m_picture);
-  for (const bool inside : {false, true})
-    for (std::size_t line = 0; line < m_lines.size(); ++line)
-      if (static_cast<bool>(m_inside[line]) == inside && m_lines[line].id != m_highlighted)
-        paintLine(painter, line, false);
-}
-
-// Column by column into the picture: QPainter would take ten frames for what is done here in one. Grey first, then by
-// shade, so that the best lies on top.
-void ParallelAxes::renderMany() {
-  const double ratio = devicePixelRatioF();
-  const Theme& theme = Theme::of(this);
-  const QRgb grey = between(theme.colour(Colour::surface), theme.colour(Colour::axis), 0.28).rgba();
-  std::vector<std::size_t> order(m_lines.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(m_inside[a], m_lines[a].shade.value_or(0)) < std::pair(m_inside[b], m_lines[b].shade.value_or(0));
-  });
-  const auto stride = static_cast<std::ptrdiff_t>(m_picture.bytesPerLine() / 4);
-  auto* const pixels = reinterpret_cast<QRgb*>(m_picture.bits());
-  const int width = m_picture.width(), height = m_picture.height();
-  std::vector<double> ease;
-  for (std::size_t axis = 0; axis + 1 < m_axes.size(); ++axis) {
-    const int left = static_cast<int>(std::lround(axisX(axis) * ratio)),
-              right = std::min(width, static_cast<int>(std::lround(axisX(axis + 1) * ratio)));
-    ease.resize(static_cast<std::size_t>(std::max(1, right - left + 1)));
-    for (std::size_t i = 0; i < ease.size(); ++i)
-      ease[i] = eased(static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(1, ease.size() - 1)));
-    for (const std::size_t line : order) {
-      const double from = crossing(line, axis).y() * ratio, way = crossing(line, axis + 1).y() * ratio - from;
-      const QRgb colour = m_inside[line] ? colourOf(m_lines[line]).rgba() : grey;
-      int before = static_cast<int>(from);
-      for (int x = left; x < right; ++x) {
-        const int now = static_cast<int>(from + way * ease[static_cast<std::size_t>(x - left) + 1]);
-        const int top = std::clamp(std::min(before, now), 0, height - 1),
-                  bottom = std::clamp(std::max(before, now), 0, height - 1);
-        QRgb* at = pixels + top * stride + x;
-        for (int y = top; y <= bottom; ++y, at += stride) *at = colour;
-        before = now;
-      }
-    }
-  }
 }
 
 void ParallelAxes::paintAxis(QPainter& painter, std::size_t axis) const {
@@ -291,13 +188,13 @@ void ParallelAxes::paintEvent(QPaintEvent*) {
   painter.drawText(
       row.adjusted(used, 0.5, 0, 0.5), Qt::AlignLeft | Qt::AlignVCenter,
       QFontMetricsF(painter.font()).elidedText(m_subtitle, Qt::ElideRight, std::max(0.0, row.width() - used)));
-  if (m_axes.empty() || m_lines.empty() || plot().height() < 20) return;
+  if (m_axes.empty() || lines().empty() || plot().height() < 20) return;
   if (m_picture.size() != size() * devicePixelRatioF()) render();
-  if (!m_highlighted.isEmpty() && m_lines.size() > kMany) painter.setOpacity(0.5);
+  if (!m_highlighted.isEmpty() && lines().size() > kMany) painter.setOpacity(0.5);
   painter.drawImage(QPointF(), m_picture);
   painter.setOpacity(1);
-  for (std::size_t line = 0; line < m_lines.size(); ++line)
-    if (m_lines[line].id == m_highlighted) paintLine(painter, line, true);
+  for (std::size_t line = 0; line < lines().size(); ++line)
+    if (lines()[line].id == m_highlighted) paintLine(painter, line, true);
   for (std::size_t axis = 0; axis < m_axes.size(); ++axis) paintAxis(painter, axis);
   for (std::size_t axis = 0; axis < m_axes.size(); ++axis) paintBrush(painter, axis);
 }
@@ -318,11 +215,11 @@ QString ParallelAxes::lineAt(const QPointF& at) const {
   while (gap + 2 < m_axes.size() && at.x() > axisX(gap + 1)) ++gap;
   QString found;
   double nearest = kHitWidth;
-  for (std::size_t line = 0; line < m_lines.size(); ++line) {
+  for (std::size_t line = 0; line < lines().size(); ++line) {
     const double distance = std::abs(easedY(line, gap, at.x()) - at.y());
     if (!m_inside[line] || distance >= nearest) continue;
     nearest = distance;
-    found = m_lines[line].id;
+    found = lines()[line].id;
   }
   return found;
 }

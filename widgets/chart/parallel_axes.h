@@ -4,6 +4,7 @@
 // several brushes hold together, and what lies outside is grey. Thousands of lines are drawn within a frame.
 #include <QImage>
 #include <QWidget>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct ParallelLine {
   std::vector<AxisValue> values;  // one an axis
 };
 
+using ParallelLines = std::shared_ptr<const std::vector<ParallelLine>>;  // shared with all who draw them; never null
+
 // A colour between grey and the accent.
 QColor shadeColour(const QWidget& widget, double shade);
 
@@ -33,12 +36,12 @@ class ParallelAxes : public QWidget {
   };
   explicit ParallelAxes(QWidget* parent = nullptr);
   void setTitle(const QString& title, const QString& subtitle);
-  void setContent(const std::vector<Axis>& axes, std::vector<ParallelLine> lines);
+  void setContent(const std::vector<Axis>& axes, ParallelLines lines);
   void setHighlighted(const QString& id);
   void setBrushes(std::vector<AxisBrush> brushes);  // says nothing
   const std::vector<AxisBrush>& brushes() const { return m_brushes; }
   std::vector<QString> axes() const;  // their titles
-  const std::vector<ParallelLine>& lines() const { return m_lines; }
+  const std::vector<ParallelLine>& lines() const { return *m_lines; }
   bool accepts(const ParallelLine& line) const;  // lies within every brush whose axis is here
   int accepted() const { return m_accepted; }    // how many do
   // Where a line crosses an axis, in the widget.
@@ -66,6 +69,8 @@ class ParallelAxes : public QWidget {
   void leaveEvent(QEvent* event) override;
 
  private:
+  static constexpr std::size_t kMany = 30;  // lines from which they are thin and without dots: a tenth of the time
+  static double eased(double way);
   // A drag: a new range, one edge of one, or the whole of it.
   struct Drag {
     std::size_t axis = 0;
@@ -85,13 +90,15 @@ class ParallelAxes : public QWidget {
   QColor colourOf(const ParallelLine& line) const;
   void render();
   void renderMany();
+  std::vector<std::size_t> fromGreyToBest() const;
+  std::vector<QRgb> coloursOfMany() const;
   void paintAxis(QPainter& painter, std::size_t axis) const;
   void paintBrush(QPainter& painter, std::size_t axis) const;
   void paintLine(QPainter& painter, std::size_t line, bool strong) const;
 
   QString m_title, m_subtitle, m_highlighted, m_hovered;
   std::vector<ValueAxis> m_axes;
-  std::vector<ParallelLine> m_lines;
+  ParallelLines m_lines = std::make_shared<const std::vector<ParallelLine>>();
   std::vector<std::vector<double>> m_heights;  // by axis and line, 0 at the foot to 1
   std::vector<AxisBrush> m_brushes;            // those of axes that are not here stay
   std::vector<char> m_inside;                  // by line

@@ -27,19 +27,19 @@ ScatterPlot::ScatterPlot(QWidget* parent) : QWidget(parent) {
   });
 }
 
-void ScatterPlot::setContent(const std::vector<ParallelAxes::Axis>& axes, std::vector<ParallelLine> lines,
-                             std::size_t x, std::size_t y) {
+void ScatterPlot::setContent(const std::vector<ParallelAxes::Axis>& axes, ParallelLines lines, std::size_t x,
+                             std::size_t y) {
   m_axes = axes;
   m_lines = std::move(lines);
   m_places.clear();
   const auto axis = [&](std::size_t which) {
-    std::vector<AxisValue> values;
-    for (const ParallelLine& line : m_lines) values.push_back(line.values[which]);
+    std::vector<const AxisValue*> values;
+    for (const ParallelLine& line : *m_lines) values.push_back(&line.values[which]);
     return which < axes.size() ? ValueAxis(axes[which].key, axes[which].title, values) : ValueAxis();
   };
   m_x = axis(x);
   m_y = axis(y);
-  for (const ParallelLine& line : m_lines)
+  for (const ParallelLine& line : *m_lines)
     m_places.emplace_back(m_x.height(line.values[x]), m_y.height(line.values[y]));
   setAccessibleName(tr("%1 against %2").arg(m_y.title(), m_x.title()));
   refreshInside();
@@ -52,11 +52,11 @@ void ScatterPlot::setBrushes(std::vector<AxisBrush> brushes) {
 }
 
 void ScatterPlot::refreshInside() {
-  m_inside.assign(m_lines.size(), 1);
-  for (std::size_t line = 0; line < m_lines.size(); ++line)
+  m_inside.assign(lines().size(), 1);
+  for (std::size_t line = 0; line < lines().size(); ++line)
     m_inside[line] = std::all_of(m_brushes.begin(), m_brushes.end(), [&](const AxisBrush& brush) {
       for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
-        if (m_axes[axis].key == brush.axis) return brush.accepts(m_lines[line].values[axis]);
+        if (m_axes[axis].key == brush.axis) return brush.accepts(lines()[line].values[axis]);
       return true;
     });
   m_picture = {};
@@ -85,18 +85,18 @@ void ScatterPlot::render() {
   m_picture.setDevicePixelRatio(ratio);
   m_picture.fill(Qt::transparent);
   const Theme& theme = Theme::of(this);
-  std::vector<std::size_t> order(m_lines.size());
+  std::vector<std::size_t> order(lines().size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(m_inside[a], m_lines[a].shade.value_or(0)) < std::pair(m_inside[b], m_lines[b].shade.value_or(0));
+    return std::pair(m_inside[a], lines()[a].shade.value_or(0)) < std::pair(m_inside[b], lines()[b].shade.value_or(0));
   });
   QPainter painter(&m_picture);
-  const bool small = m_lines.size() > kManyDots;
+  const bool small = lines().size() > kManyDots;
   painter.setRenderHint(QPainter::Antialiasing, !small);
   for (const std::size_t line : order) {
     const QColor colour = !m_inside[line]       ? theme.colour(Colour::axis, 0.35)
-                          : m_lines[line].shade ? shadeColour(*this, *m_lines[line].shade)
-                                                : theme.curveColour(m_lines[line].colour);
+                          : lines()[line].shade ? shadeColour(*this, *lines()[line].shade)
+                                                : theme.curveColour(lines()[line].colour);
     const QPointF at = dot(line);
     if (small) {
       painter.fillRect(QRectF(at.x() - kSmallDot, at.y() - kSmallDot, 2 * kSmallDot, 2 * kSmallDot), colour);
@@ -136,7 +136,7 @@ void ScatterPlot::paintNumbers(QPainter& painter) const {
 void ScatterPlot::paintEvent(QPaintEvent*) {
   const Theme& theme = Theme::of(this);
   QPainter painter(this);
-  if (m_lines.empty() || plot().height() < 20) return;
+  if (lines().empty() || plot().height() < 20) return;
   const QRectF frame = plot();
   painter.setPen(theme.hairline(Colour::axis));
   painter.drawLine(QPointF(frame.left(), std::floor(frame.bottom()) + 0.5),
@@ -168,11 +168,11 @@ void ScatterPlot::paintEvent(QPaintEvent*) {
   if (m_picture.size() != size() * devicePixelRatioF()) render();
   painter.drawImage(QPointF(), m_picture);
   painter.setRenderHint(QPainter::Antialiasing);
-  for (std::size_t line = 0; line < m_lines.size(); ++line) {
-    if (m_lines[line].id != m_highlighted) continue;
+  for (std::size_t line = 0; line < lines().size(); ++line) {
+    if (lines()[line].id != m_highlighted) continue;
     painter.setPen(QPen(theme.colour(Colour::text), 1.5));
-    painter.setBrush(m_lines[line].shade ? shadeColour(*this, *m_lines[line].shade)
-                                         : theme.curveColour(m_lines[line].colour));
+    painter.setBrush(lines()[line].shade ? shadeColour(*this, *lines()[line].shade)
+                                         : theme.curveColour(lines()[line].colour));
     painter.drawEllipse(dot(line), kDot + 2, kDot + 2);
   }
 }
@@ -184,12 +184,12 @@ void ScatterPlot::resizeEvent(QResizeEvent*) {
 QString ScatterPlot::dotAt(const QPointF& at) const {
   QString found;
   double nearest = kHit;
-  for (std::size_t line = 0; line < m_lines.size(); ++line) {
+  for (std::size_t line = 0; line < lines().size(); ++line) {
     const QPointF away = dot(line) - at;
     const double distance = std::hypot(away.x(), away.y());
     if (!m_inside[line] || distance >= nearest) continue;
     nearest = distance;
-    found = m_lines[line].id;
+    found = lines()[line].id;
   }
   return found;
 }

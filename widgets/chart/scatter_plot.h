@@ -16,15 +16,14 @@ class ScatterPlot : public QWidget {
  public:
   explicit ScatterPlot(QWidget* parent = nullptr);
   // The lines of ParallelAxes with these axes, of which `x` and `y` are shown.
-  void setContent(const std::vector<ParallelAxes::Axis>& axes, std::vector<ParallelLine> lines, std::size_t x,
-                  std::size_t y);
+  void setContent(const std::vector<ParallelAxes::Axis>& axes, ParallelLines lines, std::size_t x, std::size_t y);
   void setBrushes(std::vector<AxisBrush> brushes);  // says nothing
   const std::vector<AxisBrush>& brushes() const { return m_brushes; }
   void setHighlighted(const QString& id);
   QPointF dot(std::size_t line) const;  // in the widget
   QRectF plot() const;
   QString xTitle() const { return m_x.title(); }
-  const std::vector<ParallelLine>& lines() const { return m_lines; }
+  const std::vector<ParallelLine>& lines() const { return *m_lines; }
 
   QSize sizeHint() const override { return {340, 220}; }
   QSize minimumSizeHint() const override { return {220, 90}; }
@@ -52,7 +51,7 @@ class ScatterPlot : public QWidget {
   void paintNumbers(QPainter& painter) const;
 
   std::vector<ParallelAxes::Axis> m_axes;
-  std::vector<ParallelLine> m_lines;
+  ParallelLines m_lines = std::make_shared<const std::vector<ParallelLine>>();
   std::vector<QPointF> m_places;  // by line: x and y from 0 to 1
   std::vector<char> m_inside;
   std::vector<AxisBrush> m_brushes;

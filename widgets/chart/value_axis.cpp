@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "widgets/table/table_sort_model.h"
 
@@ -24,35 +23,43 @@ bool AxisBrush::accepts(const AxisValue& value) const {
   return isNumber(value) ? numbers && *value.number >= low && *value.number <= high : others;
 }
 
-ValueAxis::ValueAxis(QString key, QString title, const std::vector<AxisValue>& values)
+ValueAxis::ValueAxis(QString key, QString title, const std::vector<const AxisValue*>& values)
     : m_key(std::move(key)), m_title(std::move(title)) {
-  std::map<double, QString> numbers;
+  std::vector<std::pair<double, const QString*>> numbers;
   QSet<QString> words;
-  for (const AxisValue& value : values) {
-    if (isNumber(value))
-      numbers.try_emplace(*value.number, value.text);
-    else if (!value.number)
-      words.insert(value.text);
+  for (const AxisValue* value : values) {
+    if (isNumber(*value))
+      numbers.emplace_back(*value->number, &value->text);
+    else if (!value->number)
+      words.insert(value->text);
     else
-      m_footText = value.text;
-    m_foot = m_foot || !isNumber(value);
+      m_footText = value->text;
+    m_foot = m_foot || !isNumber(*value);
   }
   m_numbers = !numbers.empty();
   if (m_numbers) {
-    m_low = numbers.begin()->first;
-    m_high = numbers.rbegin()->first;
-    m_log = m_low > 0 && m_high / m_low >= kLogFrom;
     if (!words.isEmpty()) m_footText = *words.begin();
-    // Of thousands of different ones as many as any axis can show, evenly.
-    const std::size_t step = std::max<std::size_t>(1, numbers.size() / kMostLabels);
-    std::size_t i = 0;
-    for (const auto& each : numbers)
-      if (i++ % step == 0 || each.first == m_high) m_some.push_back(each);
+    takeNumbers(std::move(numbers));
     return;
   }
   m_words = {words.begin(), words.end()};
   std::sort(m_words.begin(), m_words.end(), [](const QString& a, const QString& b) { return naturalLess(b, a); });
   for (int i = 0; i < m_words.size(); ++i) m_places.insert(m_words[i], i);
+}
+
+// Each once. Of thousands of different ones as many labels as any axis can show, evenly.
+void ValueAxis::takeNumbers(std::vector<std::pair<double, const QString*>> numbers) {
+  const auto byNumber = [](const auto& a, const auto& b) { return a.first < b.first; };
+  std::stable_sort(numbers.begin(), numbers.end(), byNumber);
+  numbers.erase(
+      std::unique(numbers.begin(), numbers.end(), [](const auto& a, const auto& b) { return a.first == b.first; }),
+      numbers.end());
+  m_low = numbers.front().first;
+  m_high = numbers.back().first;
+  m_log = m_low > 0 && m_high / m_low >= kLogFrom;
+  const std::size_t step = std::max<std::size_t>(1, numbers.size() / kMostLabels);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (i % step == 0 || i + 1 == numbers.size()) m_some.emplace_back(numbers[i].first, *numbers[i].second);
 }
 
 double ValueAxis::scaled(double number) const {

@@ -30,7 +30,7 @@ struct AxisBrush {
 class ValueAxis {
  public:
   ValueAxis() = default;
-  ValueAxis(QString key, QString title, const std::vector<AxisValue>& values);
+  ValueAxis(QString key, QString title, const std::vector<const AxisValue*>& values);
 
   const QString& key() const { return m_key; }
   const QString& title() const { return m_title; }
@@ -44,6 +44,7 @@ class ValueAxis {
   std::vector<std::pair<double, QString>> labels() const;
 
  private:
+  void takeNumbers(std::vector<std::pair<double, const QString*>> numbers);
   double scaled(double number) const;
   double ofHeight(double height) const;
   double wordHeight(int word) const;

@@ -4,6 +4,7 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "widgets/chart/format.h"
 
@@ -11,6 +12,7 @@ namespace loom {
 namespace {
 
 constexpr int kFrameMs = 33;
+constexpr int kTurnMs = 5, kRestMs = 1;                // of charts one after the other, and until the next of them
 constexpr qint64 kCostShare = 4, kMostApartMs = 1000;  // drawing takes at most a quarter of the window's time
 constexpr double kSmallestShare = 1e-9;                // of the full range: closer than that doubles run out of digits
 
@@ -28,8 +30,10 @@ XAxisModel::XAxisModel(QObject* parent) : QObject(parent) {
   m_clock.setTimerType(Qt::PreciseTimer);
   connect(&m_clock, &QTimer::timeout, this, [this] {
     m_sinceFrame.restart();
+    m_continues = std::exchange(m_putOff, false);
     Q_EMIT frame();
-    m_frameCost = m_sinceFrame.elapsed();
+    m_frameCost = m_sinceFrame.elapsed() + (m_continues ? m_frameCost : 0);
+    m_continues = false;
   });
 }
 
@@ -66,6 +70,15 @@ void XAxisModel::requestFrame() {
   const qint64 since = m_sinceFrame.isValid() ? m_sinceFrame.elapsed() : kFrameMs;
   const qint64 apart = std::clamp<qint64>(kCostShare * m_frameCost, kFrameMs, kMostApartMs);
   m_clock.start(static_cast<int>(std::clamp<qint64>(apart - since, 0, apart)));
+}
+
+bool XAxisModel::isFrameSpent() const {
+  return m_sinceFrame.elapsed() >= kTurnMs;
+}
+
+void XAxisModel::putOff() {
+  m_putOff = true;
+  m_clock.start(kRestMs);
 }
 
 void XAxisModel::setUnit(XUnit unit) {

@@ -50,6 +50,11 @@ class XAxisModel : public QObject {
   double xAt(double place) const;
 
   void requestFrame();  // something new is to be drawn; frame() follows within a thirtieth of a second
+  // For those who draw with frame(). Where it has taken long enough they put it off: it goes on when the window has had
+  // its turn, for them alone.
+  bool isFrameSpent() const;
+  void putOff();
+  bool isFrameGoingOn() const { return m_continues; }
 
  Q_SIGNALS:
   void changed();  // unit, range, live edge
@@ -67,7 +72,7 @@ class XAxisModel : public QObject {
   std::optional<double> m_liveEdge;
   bool m_connected = true;
   std::optional<double> m_cursor;
-  bool m_pinned = false;
+  bool m_pinned = false, m_continues = false, m_putOff = false;
   QTimer m_clock;
   QElapsedTimer m_sinceFrame;
   qint64 m_frameCost = 0;  // milliseconds that the last frame took: where that is much, frames are rarer

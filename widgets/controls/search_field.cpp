@@ -51,7 +51,8 @@ void SearchField::setIconName(const QString& name) {
 void SearchField::reserve() {
   const QFontMetrics metrics(Theme::of(this).font(FontRole::axis));
   const QString right = !m_count.isEmpty() ? m_count : text().isEmpty() ? m_hint : QString();
-  setTextMargins(kIconSpace - 8, 0, right.isEmpty() ? 0 : metrics.horizontalAdvance(right) + 16, 0);
+  const QMargins margins(kIconSpace - 8, 0, right.isEmpty() ? 0 : metrics.horizontalAdvance(right) + 16, 0);
+  if (margins != textMargins()) setTextMargins(margins);
   update();
 }
 

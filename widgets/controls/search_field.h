@@ -13,6 +13,7 @@ class SearchField : public QLineEdit {
 
   // "11 of 23", quiet at the right end.
   void setCount(const QString& count);
+  const QString& count() const { return m_count; }
   void setIconName(const QString& name);
   QSize sizeHint() const override;
 

@@ -9,6 +9,7 @@
 #include <QVariant>
 #include <QWidget>
 #include <algorithm>
+#include <map>
 
 #include "widgets/theme/colour_scheme.h"
 #include "widgets/theme/focus_ring.h"
@@ -20,6 +21,14 @@ namespace loom {
 namespace {
 
 Theme* g_theme = nullptr;  // as qApp: one application, one look
+
+// Fonts are asked for with every text that is painted: each is made once, and what Qt finds out about it (which face,
+// which glyphs) stays with it. They go with the theme, before the application does.
+struct MadeFonts {
+  std::map<std::pair<FontRole, bool>, QFont> fonts;  // by role, and whether it is the one of numbers
+  bool fine = false;                                 // for a screen whose pixels are small
+};
+MadeFonts g_fonts;
 
 // Points that come out at `px` logical pixels at 96 dots per inch, and grow with the desktop's font resolution.
 constexpr double kPointsPerPixel = 0.75;
@@ -151,6 +160,36 @@ QPalette applicationPalette(const Palette& p) {
   return result;
 }
 
+// Hinted outlines jump between whole pixels, which shows as uneven spacing at fractional ratios.
+bool screenIsFine() {
+  const QScreen* const screen = QGuiApplication::primaryScreen();
+  return screen && screen->devicePixelRatio() >= 1.25;
+}
+
+QFont makeFont(FontRole role, bool ofNumbers, int textSize) {
+  const Tokens& tokens = Tokens::builtIn();
+  const TypeSize type = tokens.type.value(QString::fromLatin1(roleName(role)));
+  QFont result;
+  result.setFamilies(ofNumbers || role == FontRole::figure ? tokens.numberFamilies : tokens.uiFamilies);
+  result.setPointSizeF(type.px * kPointsPerPixel * textSize / 100.0);
+  if (screenIsFine()) result.setHintingPreference(QFont::PreferNoHinting);
+  if (ofNumbers) {
+    result.setStyleHint(QFont::Monospace);
+    result.setFixedPitch(true);
+  }
+  return Theme::withWeight(result, type.weight);
+}
+
+const QFont& madeFont(FontRole role, bool ofNumbers, int textSize) {
+  if (const bool fine = screenIsFine(); fine != g_fonts.fine) {
+    g_fonts.fonts.clear();
+    g_fonts.fine = fine;
+  }
+  const auto [at, fresh] = g_fonts.fonts.try_emplace({role, ofNumbers});
+  if (fresh) at->second = makeFont(role, ofNumbers, textSize);
+  return at->second;
+}
+
 constexpr const char *kFontKey = "keptFont", *kHeightKey = "keptHeight", *kWidthKey = "keptWidth";
 
 void fitFont(QWidget& widget, const Theme& theme) {
@@ -227,6 +266,7 @@ Theme::Theme(QApplication& application, ThemeOptions options)
 }
 
 Theme::~Theme() {
+  g_fonts.fonts.clear();
   g_theme = nullptr;
 }
 
@@ -238,6 +278,7 @@ Theme& Theme::of(const QObject*) {
 void Theme::apply() {
   m_dark = m_options.mode == ThemeMode::dark || (m_options.mode == ThemeMode::system && m_scheme->dark());
   clearIconCache();
+  g_fonts.fonts.clear();
   m_application.setPalette(applicationPalette(palette()));
   m_application.setFont(font(FontRole::body));
   QFile file(QStringLiteral(":/gradloom/styles/gradloom.qss.in"));
@@ -306,23 +347,11 @@ QFont Theme::withWeight(QFont font, int weight) {
 }
 
 QFont Theme::font(FontRole role) const {
-  const Tokens& tokens = Tokens::builtIn();
-  const TypeSize type = tokens.type.value(QString::fromLatin1(roleName(role)));
-  QFont result;
-  result.setFamilies(role == FontRole::figure ? tokens.numberFamilies : tokens.uiFamilies);
-  result.setPointSizeF(type.px * kPointsPerPixel * m_options.textSize / 100.0);
-  // Hinted outlines jump between whole pixels, which shows as uneven spacing at fractional ratios.
-  const QScreen* screen = QGuiApplication::primaryScreen();
-  if (screen && screen->devicePixelRatio() >= 1.25) result.setHintingPreference(QFont::PreferNoHinting);
-  return withWeight(result, type.weight);
+  return madeFont(role, false, m_options.textSize);
 }
 
 QFont Theme::numberFont(FontRole role) const {
-  QFont result = font(role);
-  result.setFamilies(Tokens::builtIn().numberFamilies);
-  result.setStyleHint(QFont::Monospace);
-  result.setFixedPitch(true);
-  return result;
+  return madeFont(role, true, m_options.textSize);
 }
 
 int Theme::size(Size size) const {

@@ -8,19 +8,25 @@
 namespace loom {
 namespace {
 
-constexpr int kOneByOne = 16;  // rows that change together and are not worth building all anew
+constexpr int kOneByOne = 16;  // rows that come together and are not worth building all anew
 
 }  // namespace
 
 RunRows::RunRows(RunsModel& model, const RunMetrics& metrics, QObject* parent)
-    : QAbstractProxyModel(parent), m_model(model), m_metrics(metrics) {
+    : QAbstractProxyModel(parent), m_model(model), m_metrics(metrics), m_filter(RunFilter(), model.settingValues()) {
   QAbstractProxyModel::setSourceModel(&model);
   connect(&model, &QAbstractItemModel::modelAboutToBeReset, this, &RunRows::beginRebuild);
-  connect(&model, &QAbstractItemModel::modelReset, this, &RunRows::endRebuild);
+  connect(&model, &QAbstractItemModel::modelReset, this, [this] {
+    forget();
+    fill();
+    endRebuild();
+  });
   connect(&model, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex&, int first, int last) {
     const auto from = static_cast<int>(m_topOf.size());
     m_topOf.resize(m_topOf.size() + static_cast<std::size_t>(last - first + 1));
     m_passes.resize(m_topOf.size(), 0);
+    m_alone.resize(m_topOf.size());
+    m_isSorted = false;
     if (last - first >= kOneByOne) return rebuild();
     for (auto place = from; place < static_cast<int>(m_topOf.size()); ++place) update(place, 0, columnCount() - 1);
   });
@@ -42,8 +48,10 @@ RunRows::RunRows(RunsModel& model, const RunMetrics& metrics, QObject* parent)
   });
   column(&QAbstractItemModel::columnsAboutToBeRemoved, [this](int a, int b) { beginRemoveColumns({}, a, b); });
   column(&QAbstractItemModel::columnsRemoved, [this](int a, int b) {
-    if (a <= m_column) m_column = m_column <= b ? -1 : m_column - (b - a + 1);
+    const bool sorted = a <= m_column && m_column <= b;
+    if (a <= m_column) m_column = sorted ? -1 : m_column - (b - a + 1);
     endRemoveColumns();
+    if (sorted) putInOrder();
   });
   fill();
 }
@@ -80,7 +88,13 @@ void RunRows::measure(Top& top) const {
     for (double* each : {&top.bestEpoch, &top.last, &top.loss, &top.duration})
       *each /= std::max(1.0, static_cast<double>(best.size()));
   }
-  top.sortKey = m_column < 0 ? SortKey() : toSortKey(sortKeyOf(top, m_column));
+  top.measured = top.members;
+  top.sorting = 0;
+  makeKey(top);
+}
+
+void RunRows::measureIfNew(Top& top) const {
+  top.measured == top.members ? makeKey(top) : measure(top);
 }
 
 // Inside a group by seed, which does not change.
@@ -107,214 +121,117 @@ std::vector<RunRows::Row> RunRows::shownRows(const Top& top, int first) const {
 }
 
 bool RunRows::holds(int place) {
-  const bool passes = m_filter.holds(run(place));
+  const bool passes = m_filter.holds(run(place), m_model.settingsOf(sourceRow(place)));
   m_passes[static_cast<std::size_t>(place)] = passes;
-  return passes && (!m_brush || m_brush(run(place)));
+  return passes && (!m_brush || m_brush(sourceRow(place)));
 }
 
-std::vector<const RunRecord*> RunRows::filtered() const {
-  std::vector<const RunRecord*> runs;
+std::vector<int> RunRows::filtered() const {
+  std::vector<int> rows;
   for (std::size_t place = 0; place < m_passes.size(); ++place)
-    if (m_passes[place]) runs.push_back(&run(static_cast<int>(place)));
-  return runs;
+    if (m_passes[place]) rows.push_back(sourceRow(static_cast<int>(place)));
+  return rows;
 }
 
-void RunRows::setBrush(std::function<bool(const RunRecord&)> brush) {
+void RunRows::setBrush(std::function<bool(int modelRow)> brush) {
   if (!brush && !m_brush) return;
   m_brush = std::move(brush);
   rebuild();
 }
 
-void RunRows::update(int place, int firstColumn, int lastColumn) {
-  ++m_revision;
-  m_axis.reset();
-  const bool holds = this->holds(place);
-  const QByteArray key = holds ? keyOf(place) : QByteArray();
-  if (const Top* top = m_topOf[static_cast<std::size_t>(place)]; top && (!holds || top->key != key)) leave(place);
-  if (!holds) return;
-  if (Top* const top = m_topOf[static_cast<std::size_t>(place)])
-    refresh(*top, place, firstColumn, lastColumn);
-  else
-    join(place, key);
-}
-
-void RunRows::refresh(Top& top, int place, int firstColumn, int lastColumn) {
-  measure(top);
-  const int first = firstRow(top);
-  const std::vector<Row> fresh = rowsOf(top);
-  replaceRows(first, shownRows(top, first), fresh);
-  reposition(top);
-  const int now = firstRow(top);
-  if (top.isGroup()) {
-    changed(now, now, 0, columnCount() - 1);
-    changed(now, now + static_cast<int>(fresh.size()) - 1, RunsModel::runs, RunsModel::seeds);
-  }
-  const auto own = std::find(fresh.begin(), fresh.end(), Row{&top, place});
-  if (own == fresh.end()) return;
-  const int row = now + static_cast<int>(own - fresh.begin());
-  changed(row, row, firstColumn, lastColumn);
-}
-
-void RunRows::changed(int first, int last, int firstColumn, int lastColumn) {
-  Q_EMIT dataChanged(index(first, firstColumn), index(last, lastColumn));
-}
-
-// What stands at the beginning and at the end of both stays.
-void RunRows::replaceRows(int first, const std::vector<Row>& old, const std::vector<Row>& fresh) {
-  std::size_t same = 0, end = 0;
-  const std::size_t shorter = std::min(old.size(), fresh.size());
-  while (same < shorter && old[same] == fresh[same]) ++same;
-  while (end < shorter - same && old[old.size() - 1 - end] == fresh[fresh.size() - 1 - end]) ++end;
-  const int from = first + static_cast<int>(same);
-  if (const auto gone = static_cast<int>(old.size() - same - end); gone > 0) {
-    beginRemoveRows({}, from, from + gone - 1);
-    m_rows.erase(m_rows.begin() + from, m_rows.begin() + from + gone);
-    endRemoveRows();
-  }
-  if (const auto more = static_cast<int>(fresh.size() - same - end); more > 0) {
-    beginInsertRows({}, from, from + more - 1);
-    m_rows.insert(m_rows.begin() + from, fresh.begin() + static_cast<std::ptrdiff_t>(same),
-                  fresh.end() - static_cast<std::ptrdiff_t>(end));
-    endInsertRows();
-  }
-}
-
-void RunRows::reposition(Top& top) {
-  const auto own = std::find_if(m_tops.begin(), m_tops.end(), [&](const auto& each) { return each.get() == &top; });
-  const auto next = own + 1;
-  if ((own == m_tops.begin() || !before(top, **(own - 1))) && (next == m_tops.end() || !before(**next, top))) return;
-  // All others are in their order.
-  const auto isBefore = [&](const auto& each, const Top& value) { return before(*each, value); };
-  auto to = std::lower_bound(m_tops.begin(), own, top, isBefore);
-  if (to == own) to = std::lower_bound(next, m_tops.end(), top, isBefore);
-  const int from = firstRow(top);
-  const auto count = static_cast<int>(shownRows(top, from).size());
-  const int target = to == m_tops.end() ? static_cast<int>(m_rows.size()) : firstRow(**to);
-  if (target == from || target == from + count) return;
-  beginMoveRows({}, from, from + count - 1, {}, target);
-  const auto block = m_rows.begin() + from, end = block + count, destination = m_rows.begin() + target;
-  target > from ? std::rotate(block, end, destination) : std::rotate(destination, block, end);
-  to > own ? std::rotate(own, next, to) : std::rotate(to, own, next);
-  endMoveRows();
-}
-
-void RunRows::leave(int place) {
-  Top* const top = std::exchange(m_topOf[static_cast<std::size_t>(place)], nullptr);
-  if (!top) return;
-  --m_accepted;
-  const int first = firstRow(*top);
-  const std::vector<Row> old = shownRows(*top, first);
-  top->members.erase(std::find(top->members.begin(), top->members.end(), place));
-  if (!top->members.empty()) {
-    refresh(*top, top->members.back(), 0, columnCount() - 1);
-    return;
-  }
-  beginRemoveRows({}, first, first + static_cast<int>(old.size()) - 1);
-  m_rows.erase(m_rows.begin() + first, m_rows.begin() + first + static_cast<std::ptrdiff_t>(old.size()));
-  if (!top->key.isEmpty()) m_byKey.remove(top->key);
-  m_tops.erase(std::find_if(m_tops.begin(), m_tops.end(), [&](const auto& each) { return each.get() == top; }));
-  endRemoveRows();
-}
-
-void RunRows::join(int place, const QByteArray& key) {
-  ++m_accepted;
-  if (Top* const known = key.isEmpty() ? nullptr : m_byKey.value(key)) {
-    Top& top = *known;
-    m_topOf[static_cast<std::size_t>(place)] = &top;
-    top.members.insert(std::upper_bound(top.members.begin(), top.members.end(), place), place);
-    refresh(top, place, 0, columnCount() - 1);
-    return;
-  }
-  auto fresh = std::make_unique<Top>();
-  fresh->key = key;
-  fresh->members = {place};
-  m_topOf[static_cast<std::size_t>(place)] = fresh.get();
-  if (!key.isEmpty()) m_byKey.insert(key, fresh.get());
-  measure(*fresh);
-  const auto at = std::lower_bound(m_tops.begin(), m_tops.end(), *fresh,
-                                   [&](const auto& each, const Top& value) { return before(*each, value); });
-  const int row = at == m_tops.end() ? static_cast<int>(m_rows.size()) : firstRow(**at);
-  beginInsertRows({}, row, row);
-  m_rows.insert(m_rows.begin() + row, Row{fresh.get(), place});
-  m_tops.insert(at, std::move(fresh));
-  endInsertRows();
-}
-
-void RunRows::sourceChanged(const QModelIndex& from, const QModelIndex& to) {
-  if (to.row() - from.row() < kOneByOne) {
-    for (int row = from.row(); row <= to.row(); ++row) update(sourceRow(row), from.column(), to.column());
-  } else if (to.column() <= RunsModel::name && m_column != RunsModel::name) {  // ticks: no row moves
-    if (!m_rows.empty()) changed(0, rowCount() - 1, from.column(), to.column());
-  } else {
-    rebuild();
-  }
-}
-
-void RunRows::removePlace(int place) {
-  ++m_revision;
-  m_topOf.erase(m_topOf.begin() + place);
-  m_passes.erase(m_passes.begin() + place);
-  const auto shift = [place](int& each) { each -= each > place; };
-  for (const auto& top : m_tops) {
-    for (int& each : top->members) shift(each);
-    for (int& each : top->averaged) shift(each);
-  }
-  for (Row& row : m_rows) shift(row.place);
-}
-
 void RunRows::beginRebuild() {
-  Q_EMIT layoutAboutToBeChanged();
-  m_kept.clear();
-  for (const QModelIndex& each : persistentIndexList())
-    m_kept.push_back({each, identity(m_rows[static_cast<std::size_t>(each.row())])});
+  Q_EMIT layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+  m_kept.indexes = persistentIndexList();
+  m_kept.rows.clear();
+  for (const QModelIndex& each : std::as_const(m_kept.indexes))
+    if (QString& id = m_kept.rows[each.row()]; id.isEmpty())
+      id = identity(m_rows[static_cast<std::size_t>(each.row())]);
+}
+
+// Where those that are asked for stand now; of many of them all rows are looked through once.
+QHash<QString, int> RunRows::rowsOfKept() const {
+  constexpr int kFew = 16;
+  QHash<QString, int> now;
+  for (const QString& id : m_kept.rows) now.insert(id, m_kept.rows.size() <= kFew ? rowOf(id) : -1);
+  for (std::size_t i = 0; i < m_rows.size() && m_kept.rows.size() > kFew; ++i)
+    if (const auto wanted = now.find(identity(m_rows[i])); wanted != now.end()) *wanted = static_cast<int>(i);
+  return now;
 }
 
 void RunRows::endRebuild() {
-  fill();
-  QHash<QString, int> rows;  // of those alone that are asked for
-  for (const Kept& each : m_kept) rows.insert(each.id, -1);
-  for (std::size_t i = 0; i < m_rows.size() && !m_kept.empty(); ++i)
-    if (const auto wanted = rows.find(identity(m_rows[i])); wanted != rows.end()) *wanted = static_cast<int>(i);
-  QModelIndexList from, to;
-  for (const Kept& each : m_kept) {
-    const int row = rows.value(each.id, -1);
-    from << each.index;
-    to << (row < 0 || each.index.column() >= columnCount() ? QModelIndex() : index(row, each.index.column()));
+  const QHash<QString, int> now = rowsOfKept();
+  QModelIndexList to;
+  for (const QModelIndex& each : std::as_const(m_kept.indexes)) {
+    const int row = now.value(m_kept.rows.value(each.row()), -1);
+    to << (row < 0 || each.column() >= columnCount() ? QModelIndex() : index(row, each.column()));
   }
-  changePersistentIndexList(from, to);
-  m_kept.clear();
-  Q_EMIT layoutChanged();
+  changePersistentIndexList(m_kept.indexes, to);
+  m_kept = {};
+  Q_EMIT layoutChanged({}, QAbstractItemModel::VerticalSortHint);
+}
+
+// Of other runs.
+void RunRows::forget() {
+  m_byKey.clear();
+  m_alone.clear();
+  m_sorted.clear();
+  m_isSorted = false;
 }
 
 void RunRows::rebuild() {
   beginRebuild();
+  fill();
   endRebuild();
+}
+
+RunRows::Top& RunRows::topFor(int place, const QByteArray& key) {
+  std::unique_ptr<Top>& top = key.isEmpty() ? m_alone[static_cast<std::size_t>(place)] : m_byKey[key];
+  if (!top) {
+    top = std::make_unique<Top>();
+    top->key = key;
+    if (key.isEmpty()) top->members = {place};
+  }
+  return *top;
 }
 
 void RunRows::fill() {
   ++m_revision;
-  m_rows.clear();
-  m_byKey.clear();
-  m_tops.clear();
   m_axis.reset();
   m_accepted = 0;
-  m_topOf.assign(static_cast<std::size_t>(m_model.count()), nullptr);
-  m_passes.assign(m_topOf.size(), 0);
+  const auto count = static_cast<std::size_t>(m_model.count());
+  m_alone.resize(count);
+  m_topOf.assign(count, nullptr);
+  m_passes.assign(count, 0);
+  m_tops.clear();
+  m_grouped ? fillGroups() : fillAlone();
+  makeRows();
+}
+
+void RunRows::fillGroups() {
+  for (auto& [key, group] : m_byKey) group->members.clear();
   for (int place = 0; place < m_model.count(); ++place) {
     if (!holds(place)) continue;
     ++m_accepted;
     const QByteArray key = keyOf(place);
-    Top* top = key.isEmpty() ? nullptr : m_byKey.value(key);
-    if (!top) {
-      top = m_tops.emplace_back(std::make_unique<Top>()).get();
-      top->key = key;
-      if (!key.isEmpty()) m_byKey.insert(key, top);
-    }
-    top->members.push_back(place);
-    m_topOf[static_cast<std::size_t>(place)] = top;
+    Top& top = topFor(place, key);
+    m_topOf[static_cast<std::size_t>(place)] = &top;
+    if (key.isEmpty() || top.members.empty()) m_tops.push_back(&top);
+    if (!key.isEmpty()) top.members.push_back(place);
   }
-  for (const auto& each : m_tops) measure(*each);
-  putInOrder();
+  for (Top* each : m_tops) measureIfNew(*each);
+  std::sort(m_tops.begin(), m_tops.end(), [this](const Top* a, const Top* b) { return before(*a, *b); });
+}
+
+// All stand in their order: what the filter leaves is taken from it, and nothing is sorted for a letter of it.
+void RunRows::fillAlone() {
+  sortAlone();
+  for (Top* each : m_sorted) {
+    const int place = each->members.front();
+    if (!holds(place)) continue;
+    m_topOf[static_cast<std::size_t>(place)] = each;
+    m_tops.push_back(each);
+  }
+  m_accepted = static_cast<int>(m_tops.size());
 }
 
 void RunRows::setGrouped(bool grouped) {
@@ -335,6 +252,7 @@ void RunRows::setColours(const QHash<QString, int>& colours) {
 void RunRows::setSpread(Spread spread) {
   if (spread == m_spread) return;
   m_spread = spread;
+  outdateAll();
   rebuild();
 }
 
@@ -356,9 +274,12 @@ void RunRows::setOpenGroups(const QStringList& groups) {
   rebuild();
 }
 
+// Half a name is the filter before it once more: nothing is looked through for that.
 void RunRows::take(const RunFilter& filter) {
-  m_filter = filter;
-  m_model.setPutAway(m_filter.wantsDeleted(), m_filter.wantsArchived());
+  if (filter.term() == m_term) return;
+  m_term = filter.term();
+  m_filter = ManyRunsFilter(filter, m_model.settingValues());
+  m_model.setPutAway(filter.wantsDeleted(), filter.wantsArchived());
   rebuild();
 }
 
@@ -375,8 +296,9 @@ QString RunRows::setExpression(const QString& expression) {
     return name.startsWith(last.section(' ', 0, 0), Qt::CaseInsensitive);
   });
   const auto holdsForAny = [&] {
+    ManyRunsFilter filter(typed, m_model.settingValues());
     for (int row = 0; row < m_model.count(); ++row)
-      if (typed.holds(m_model.run(row))) return true;
+      if (filter.holds(m_model.run(row), m_model.settingsOf(row))) return true;
     return false;
   };
   const bool half = begins && !holdsForAny();

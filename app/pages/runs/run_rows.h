@@ -7,11 +7,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "app/pages/runs/runs_model.h"
 #include "app/run_groups.h"
-#include "launcher/store/run_filter.h"
+#include "launcher/store/many_runs_filter.h"
 
 namespace loom {
 
@@ -34,12 +35,12 @@ class RunRows : public QAbstractProxyModel {
   // Answers why the expression cannot be read; empty = it can. Until then the last one holds, without a part that is
   // not finished or in which the fault is.
   QString setExpression(const QString& expression);
-  int accepted() const { return m_accepted; }      // runs that filter and brush leave
-  std::vector<const RunRecord*> filtered() const;  // that the filter leaves, oldest first; until the next change
+  int accepted() const { return m_accepted; }  // runs that filter and brush leave
+  std::vector<int> filtered() const;           // rows of the model that the filter leaves, the oldest run first
   // Grows with whatever filtered() would say otherwise; another order is none of it.
   std::int64_t revision() const { return m_revision; }
   // Ranges that are brushed in a chart: of what the filter leaves only those runs stand here. Empty = all.
-  void setBrush(std::function<bool(const RunRecord&)> brush);
+  void setBrush(std::function<bool(int modelRow)> brush);
   int groups() const { return static_cast<int>(m_tops.size()); }
   void setGrouped(bool grouped);
   bool isGrouped() const { return m_grouped; }
@@ -83,16 +84,19 @@ class RunRows : public QAbstractProxyModel {
     double value = 0;
     QString words;
   };
-  // A run by itself, or a group. Runs are named by their places, from the oldest on: a new one changes none.
+  // A run by itself, or a group. Runs are named by their places, from the oldest on: a new one changes none. It stays
+  // while the filter leaves it out, with what was found out about it.
   struct Top {
     QByteArray key;
     QString id;                    // of a group
     std::vector<int> members;      // that the filter leaves, oldest first
+    std::vector<int> measured;     // the members that were measured; empty: they have to be again
     std::vector<QString> reasons;  // why not averaged, one a member
     std::vector<int> averaged;
     SeedSpread best;
     double bestEpoch = 0, last = 0, loss = 0, duration = 0;
     SortKey sortKey;
+    int sorting = 0;  // of m_sorting: for which its key was made
     bool isGroup() const { return members.size() > 1; }
   };
   struct Row {
@@ -100,9 +104,10 @@ class RunRows : public QAbstractProxyModel {
     int place = -1;  // -1: the row of the group
     bool operator==(const Row&) const = default;
   };
+  // What was selected and opened, while all is built anew: indexes, and of each of their rows who stands there.
   struct Kept {
-    QModelIndex index;
-    QString id;
+    QModelIndexList indexes;
+    QHash<int, QString> rows;
   };
 
   int sourceRow(int place) const { return m_model.count() - 1 - place; }
@@ -110,6 +115,8 @@ class RunRows : public QAbstractProxyModel {
   QString identity(const Row& row) const;
   QByteArray keyOf(int place) const;
   void measure(Top& top) const;
+  void measureIfNew(Top& top) const;
+  void makeKey(Top& top) const;
   QVariant sortKeyOf(const Top& top, int column) const;
   static SortKey toSortKey(const QVariant& value);
   bool before(const Top& left, const Top& right) const;
@@ -121,6 +128,8 @@ class RunRows : public QAbstractProxyModel {
   void refresh(Top& top, int place, int firstColumn, int lastColumn);
   void replaceRows(int first, const std::vector<Row>& old, const std::vector<Row>& fresh);
   void reposition(Top& top);
+  void outdate(int place);
+  void outdateAll();
   void leave(int place);
   void join(int place, const QByteArray& key);
   void changed(int first, int last, int firstColumn, int lastColumn);
@@ -128,8 +137,15 @@ class RunRows : public QAbstractProxyModel {
   // All anew.
   void beginRebuild();
   void endRebuild();
+  QHash<QString, int> rowsOfKept() const;
+  void forget();
   void rebuild();
   void fill();
+  void fillGroups();
+  void fillAlone();
+  Top& topFor(int place, const QByteArray& key);
+  void sortAlone();
+  void makeRows();
   void putInOrder();
   void forEachTicked(const std::function<void(const Top& top, int place, std::optional<double> best)>& look) const;
   Drawn drawnOf(const Top& top, int place, std::optional<double> best) const;
@@ -149,8 +165,9 @@ class RunRows : public QAbstractProxyModel {
   RunsModel& m_model;
   const RunMetrics& m_metrics;
   bool holds(int place);
-  RunFilter m_filter;
-  std::function<bool(const RunRecord&)> m_brush;
+  FilterTerm m_term;  // what m_filter asks for
+  ManyRunsFilter m_filter;
+  std::function<bool(int modelRow)> m_brush;
   std::vector<char> m_passes;  // the filter, by place
   QString m_good;              // the last expression that could be read
   bool m_grouped = false;
@@ -161,11 +178,15 @@ class RunRows : public QAbstractProxyModel {
   Qt::SortOrder m_order = Qt::DescendingOrder;
   int m_accepted = 0;
   std::int64_t m_revision = 0;
-  std::vector<std::unique_ptr<Top>> m_tops;  // in their order
-  QHash<QByteArray, Top*> m_byKey;
+  std::vector<std::unique_ptr<Top>> m_alone;  // by place: a run by itself; null: not made yet
+  std::unordered_map<QByteArray, std::unique_ptr<Top>> m_byKey;
+  std::vector<Top*> m_sorted;  // all of m_alone in their order, those that the filter leaves out too; see m_isSorted
+  bool m_isSorted = false;
+  int m_sorting = 1;          // grows with another column to sort by
+  std::vector<Top*> m_tops;   // that the filter leaves, in their order
   std::vector<Top*> m_topOf;  // by place; null: the filter leaves it out
   std::vector<Row> m_rows;
-  std::vector<Kept> m_kept;                                 // while all is built anew
+  Kept m_kept;
   mutable std::optional<std::pair<double, double>> m_axis;  // of the dots
 };
 

@@ -54,9 +54,12 @@ QStringList RunRows::runsOf(int row) const {
 }
 
 int RunRows::rowOf(const QString& id) const {
-  for (std::size_t i = 0; i < m_rows.size(); ++i)
-    if (identity(m_rows[i]) == id) return static_cast<int>(i);
-  return -1;
+  const int source = m_model.rowOf(id), place = m_model.count() - 1 - source;
+  if (source >= 0 && (place >= std::ssize(m_topOf) || !m_topOf[static_cast<std::size_t>(place)])) return -1;
+  const auto at = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& row) {
+    return source >= 0 ? row.place == place : row.place < 0 && row.top->id == id;
+  });
+  return at == m_rows.end() ? -1 : static_cast<int>(at - m_rows.begin());
 }
 
 // Rows that are ticked: the mean of a group where it has one, and each run that stands for itself.

@@ -1,7 +1,6 @@
-// By what the rows are sorted. Keys are made once a row: comparing them costs nothing, also of thousands.
+// By what the rows are sorted.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "app/pages/runs/run_rows.h"
 
@@ -82,37 +81,56 @@ bool RunRows::before(const Top& left, const Top& right) const {
   return left.members.back() > right.members.back();
 }
 
-void RunRows::putInOrder() {
-  std::sort(m_tops.begin(), m_tops.end(), [this](const auto& a, const auto& b) { return before(*a, *b); });
+// Made once a row and column: comparing keys costs nothing, also of thousands.
+void RunRows::makeKey(Top& top) const {
+  if (top.sorting == m_sorting) return;
+  top.sortKey = m_column < 0 ? SortKey() : toSortKey(sortKeyOf(top, m_column));
+  top.sorting = m_sorting;
+}
+
+void RunRows::sortAlone() {
+  if (m_isSorted) return;
+  m_sorted.clear();
+  for (int place = 0; place < m_model.count(); ++place) {
+    Top& top = topFor(place, {});
+    makeKey(top);
+    m_sorted.push_back(&top);
+  }
+  std::sort(m_sorted.begin(), m_sorted.end(), [this](const Top* a, const Top* b) { return before(*a, *b); });
+  m_isSorted = true;
+}
+
+void RunRows::makeRows() {
   m_rows.clear();
-  for (const auto& each : m_tops)
+  for (Top* each : m_tops)
     if (!each->isGroup())
-      m_rows.push_back({each.get(), each->members.front()});
+      m_rows.push_back({each, each->members.front()});
     else
       for (const Row& row : rowsOf(*each)) m_rows.push_back(row);
 }
 
 // The same rows in another order.
+void RunRows::putInOrder() {
+  beginRebuild();
+  m_isSorted = false;
+  if (m_grouped) {
+    for (Top* each : m_tops) makeKey(*each);
+    std::sort(m_tops.begin(), m_tops.end(), [this](const Top* a, const Top* b) { return before(*a, *b); });
+  } else {
+    sortAlone();
+    m_tops.clear();
+    for (Top* each : m_sorted)
+      if (m_topOf[static_cast<std::size_t>(each->members.front())]) m_tops.push_back(each);
+  }
+  makeRows();
+  endRebuild();
+}
+
 void RunRows::sort(int column, Qt::SortOrder order) {
+  if (column != m_column) ++m_sorting;
   m_column = column;
   m_order = order;
-  Q_EMIT layoutAboutToBeChanged();
-  const QModelIndexList kept = persistentIndexList();
-  std::vector<Row> rows;
-  for (const QModelIndex& each : kept) rows.push_back(m_rows[static_cast<std::size_t>(each.row())]);
-  for (const auto& each : m_tops) each->sortKey = m_column < 0 ? SortKey() : toSortKey(sortKeyOf(*each, m_column));
   putInOrder();
-  QModelIndexList now;
-  std::map<int, int> places;  // before and now: a row that is selected has an index a column
-  for (qsizetype i = 0; i < kept.size(); ++i) {
-    const auto [place, isNew] = places.try_emplace(kept[i].row(), -1);
-    if (isNew)
-      place->second =
-          static_cast<int>(std::find(m_rows.begin(), m_rows.end(), rows[static_cast<std::size_t>(i)]) - m_rows.begin());
-    now << index(place->second, kept[i].column());
-  }
-  changePersistentIndexList(kept, now);
-  Q_EMIT layoutChanged();
 }
 
 }  // namespace loom

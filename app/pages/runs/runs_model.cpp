@@ -51,16 +51,17 @@ bool RunsModel::isListed(const RunRecord& run) const {
   return run.deleted > 0 ? m_withDeleted : m_withArchived || !run.archived;
 }
 
-std::unique_ptr<RunsModel::Item> RunsModel::makeItem(const RunRecord& run) const {
+std::unique_ptr<RunsModel::Item> RunsModel::makeItem(const RunRecord& run) {
   auto item = std::make_unique<Item>();
   item->record = run;
   takeSettings(*item, run);
   return item;
 }
 
-void RunsModel::takeSettings(Item& item, const RunRecord& run) const {
+void RunsModel::takeSettings(Item& item, const RunRecord& run) {
   item.given = run.settings;
   item.record.settings = withDefaults(run.settings);
+  item.settingIds = m_values.take(item.record.settings);
   item.settings = namedSettings(item.given, item.record.settings);
   QCryptographicHash all(QCryptographicHash::Sha1);
   for (const NamedValue& each : item.settings)

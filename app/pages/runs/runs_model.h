@@ -12,6 +12,7 @@
 #include "app/differences.h"
 #include "app/run_networks.h"
 #include "launcher/store/run_record.h"
+#include "launcher/store/setting_values.h"
 #include "widgets/chart/chart_line.h"
 #include "widgets/chart/format.h"
 #include "widgets/table/table_roles.h"
@@ -63,6 +64,9 @@ class RunsModel : public QAbstractTableModel {
   int count() const { return static_cast<int>(m_items.size()); }
   const RunRecord& run(int row) const { return item(row).record; }
   int rowOf(const QString& id) const;
+  // The settings of run(row), their defaults with them; which values these are.
+  const SettingIds& settingsOf(int row) const { return item(row).settingIds; }
+  const SettingValues& settingValues() const { return m_values; }
   // Of runs with the same key only the seed differs: settings, drawing and data are the same. Empty while not all of it
   // is known.
   const QByteArray& likeness(int row) const { return item(row).likeness; }
@@ -99,6 +103,7 @@ class RunsModel : public QAbstractTableModel {
     RunRecord record;  // its settings with the defaults where it is silent
     Json given;        // as the record has them
     NamedValues settings;
+    SettingIds settingIds;
     QByteArray settingsKey, likeness;
   };
   struct Metric {
@@ -107,13 +112,13 @@ class RunsModel : public QAbstractTableModel {
   };
   const Item& item(int row) const { return *m_items[m_items.size() - 1 - static_cast<std::size_t>(row)]; }
   Item& item(int row) { return *m_items[m_items.size() - 1 - static_cast<std::size_t>(row)]; }
-  std::unique_ptr<Item> makeItem(const RunRecord& run) const;
-  void takeSettings(Item& item, const RunRecord& run) const;
+  std::unique_ptr<Item> makeItem(const RunRecord& run);
+  void takeSettings(Item& item, const RunRecord& run);
   void count(const Item& item, int by);
   void setLikeness(Item& item);
   void countDrawing(const Item& item, int by);
   void reload();
-  std::vector<std::unique_ptr<Item>> takeWaiting(int least);
+  std::vector<std::unique_ptr<Item>> takeWaiting(int least, int forMs);
   void takeMore();
   void append(std::unique_ptr<Item> item);
   void wantNetwork(const Item& item);
@@ -129,6 +134,7 @@ class RunsModel : public QAbstractTableModel {
   void setDiffering(const QStringList& keys);
   void measure(const Item& item, int column);
   void measure(const Item& item);
+  int withText(int pixels) const;
   int widthOf(int column, const QString& title) const;
   QString text(const RunRecord& run, int column) const;
   QString settingText(const RunRecord& run, int column) const;
@@ -138,6 +144,7 @@ class RunsModel : public QAbstractTableModel {
   RunStore& m_store;
   const RunMetrics& m_metrics;
   RunNetworks m_networks;
+  SettingValues m_values;
   QString m_project, m_metric;
   std::vector<std::unique_ptr<Item>> m_items;  // oldest first: a new one moves none
   QHash<QString, int> m_places;                // in m_items, by id

@@ -97,6 +97,11 @@ void RunsModel::measure(const Item& item) {
     if (column != seeds && column != tags && column != note) measure(item, column);
 }
 
+// Pixels in which words stand, where text is larger.
+int RunsModel::withText(int pixels) const {
+  return pixels * std::max(100, Theme::of(this).textSize()) / 100;
+}
+
 // As wide as its head with the sign of sorting and its longest value need: little room is lost.
 int RunsModel::widthOf(int column, const QString& title) const {
   const Theme& theme = Theme::of(this);
@@ -106,7 +111,7 @@ int RunsModel::widthOf(int column, const QString& title) const {
                               : theme.font(FontRole::body));
   const int widest =
       std::max(head.horizontalAdvance(title) + kSortSign, cell.horizontalAdvance(m_widest.value(keyOf(column))));
-  return std::clamp(widest + 2 * kCellPadding, kNarrowest, column == network ? kWidestNetwork : kWidest);
+  return std::clamp(widest + 2 * kCellPadding, kNarrowest, withText(column == network ? kWidestNetwork : kWidest));
 }
 
 std::vector<TableColumn> RunsModel::columns() const {
@@ -118,15 +123,15 @@ std::vector<TableColumn> RunsModel::columns() const {
     else if (column == colour)
       columns.push_back({.kind = ColumnKind::swatch, .width = 40, .sortable = false});
     else if (column == name)
-      columns.push_back({.title = title, .width = 196});
+      columns.push_back({.title = title, .width = withText(196)});
     else if (column == runs)
-      columns.push_back({.title = title, .kind = ColumnKind::number, .width = 84});
+      columns.push_back({.title = title, .kind = ColumnKind::number, .width = withText(84)});
     else if (column == state)
-      columns.push_back({.title = title, .kind = ColumnKind::status, .width = 128});
+      columns.push_back({.title = title, .kind = ColumnKind::status, .width = withText(128)});
     else if (column == seeds)
-      columns.push_back({.title = title, .kind = ColumnKind::dots, .width = 140, .sortable = false});
+      columns.push_back({.title = title, .kind = ColumnKind::dots, .width = withText(140), .sortable = false});
     else if (column == tags || column == note)
-      columns.push_back({.title = title, .width = column == tags ? 110 : 180});
+      columns.push_back({.title = title, .width = withText(column == tags ? 110 : 180)});
     else
       columns.push_back({.title = title,
                          .kind = isNumber(column) ? ColumnKind::number : ColumnKind::text,

@@ -7,14 +7,15 @@
 namespace loom {
 namespace {
 
-constexpr int kTakenAtOnce = 200;             // runs
-constexpr int kSliceMs = 8, kLeastTaken = 8;  // how long more of them may take, and how many come in any case
+constexpr int kTakenAtOnce = 200, kTakenFirst = 24;  // runs: of a list that is read anew, and of a page that comes
+constexpr int kSliceMs = 8, kLeastTaken = 8;         // how long more of them may take, and how many come in any case
 
 }  // namespace
 
-// Of thousands the oldest are taken in at once, the others some at a time, as runs that come in are: the window goes
-// on.
+// Of thousands the oldest are taken in at once, few of them with a page that comes and has to be made too, the others
+// some at a time, as runs that come in are: the window goes on.
 void RunsModel::reload() {
+  const bool comes = m_items.empty();
   beginResetModel();
   m_items.clear();
   m_places.clear();
@@ -34,7 +35,8 @@ void RunsModel::reload() {
   };
   if (!m_project.isEmpty())
     m_store.forEachRun(m_project, take, m_withDeleted ? RunStore::Deleted::include : RunStore::Deleted::leaveOut);
-  for (std::unique_ptr<Item>& each : takeWaiting(kTakenAtOnce)) append(std::move(each));
+  for (std::unique_ptr<Item>& each : takeWaiting(comes ? kTakenFirst : kTakenAtOnce, comes ? 0 : kSliceMs))
+    append(std::move(each));
   m_differing = settingsThatDiffer();
   refreshMetric();
   m_networkNames = networkDifferences(m_drawings);
@@ -52,12 +54,12 @@ void RunsModel::reload() {
 }
 
 // As many as the time of a slice allows, but some.
-std::vector<std::unique_ptr<RunsModel::Item>> RunsModel::takeWaiting(int least) {
+std::vector<std::unique_ptr<RunsModel::Item>> RunsModel::takeWaiting(int least, int forMs) {
   QElapsedTimer clock;
   clock.start();
   std::vector<std::unique_ptr<Item>> items;
   qsizetype taken = 0;
-  for (; taken < m_waiting.size() && (taken < least || clock.elapsed() < kSliceMs); ++taken) {
+  for (; taken < m_waiting.size() && (taken < least || clock.elapsed() < forMs); ++taken) {
     m_awaited.remove(m_waiting[taken]);
     const RunRecord* const run = m_store.find(m_waiting[taken]);
     if (!run || !isListed(*run)) continue;
@@ -81,7 +83,7 @@ void RunsModel::wantNetwork(const Item& item) {
 }
 
 void RunsModel::takeMore() {
-  std::vector<std::unique_ptr<Item>> items = takeWaiting(kLeastTaken);
+  std::vector<std::unique_ptr<Item>> items = takeWaiting(kLeastTaken, kSliceMs);
   const auto first = m_items.size();
   if (!items.empty()) {
     beginInsertRows({}, 0, static_cast<int>(items.size()) - 1);
@@ -102,14 +104,9 @@ void RunsModel::added(const QString& id) {
   const RunRecord* const run = m_store.find(id);
   if (!run || !isListed(*run) || m_awaited.contains(id)) return;
   if (rowOf(id) >= 0) return refresh(id);  // a deleted one that was shown
-  QString newest;
-  m_store.forEachRun(
-      m_project,
-      [&](const RunRecord& each) {
-        if (isListed(each)) newest = each.id;
-      },
-      RunStore::Deleted::include);
-  if (newest != id) return reload();  // one that comes back has its place among the others
+  const QString newest = !m_waiting.isEmpty() ? m_waiting.last() : m_items.empty() ? QString() : this->run(0).id;
+  // One that comes back has its place among the others.
+  if (m_store.placeOf(newest) > m_store.placeOf(id)) return reload();
   if (!m_waiting.isEmpty()) {
     m_waiting << id;
     m_awaited.insert(id);

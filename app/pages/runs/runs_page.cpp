@@ -26,8 +26,8 @@
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/empty_state.h"
+#include "widgets/controls/folding_choice.h"
 #include "widgets/controls/search_field.h"
-#include "widgets/controls/segmented_control.h"
 #include "widgets/controls/splitter.h"
 #include "widgets/controls/switch.h"
 #include "widgets/controls/text.h"
@@ -37,7 +37,7 @@
 namespace loom {
 namespace {
 
-constexpr int kSoonMs = 100, kSpreadRoom = 66;
+constexpr int kSoonMs = 100, kTypingRestMs = 150, kLongestTypingMs = 1000, kSpreadRoom = 66;
 constexpr qint64 kCostShare = 8, kMostMs = 2000;
 
 QStringList tagsOf(const QString& text) {
@@ -84,6 +84,10 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
 
   m_soon.setSingleShot(true);
   connect(&m_soon, &QTimer::timeout, this, &RunsPage::refreshSoon);
+  m_asked.start();
+  m_settingsSoon.setSingleShot(true);
+  m_settingsSoon.setInterval(0);
+  connect(&m_settingsSoon, &QTimer::timeout, this, &RunsPage::refreshSettings);
   m_columnsSoon.setSingleShot(true);
   m_columnsSoon.setInterval(kSoonMs);
   connect(&m_columnsSoon, &QTimer::timeout, this, &RunsPage::setColumns);
@@ -94,6 +98,7 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
   connect(m_model, &RunsModel::columnsChanged, this, [this] {
     if (!m_columnsSoon.isActive()) m_columnsSoon.start();
   });
+  connect(context.theme, &Theme::changed, this, &RunsPage::setColumns);  // the size of text
   // Columns that come take their places at once, also while more of them come.
   for (const auto signal : {&QAbstractItemModel::columnsInserted, &QAbstractItemModel::columnsRemoved})
     connect(m_rows, signal, this, &RunsPage::setColumns);
@@ -140,15 +145,24 @@ ParallelAxes& RunsPage::differing() const {
 }
 
 bool RunsPage::settled() const {
-  return !m_soon.isActive() && !m_columnsSoon.isActive() && !m_model->isLoading() && !m_model->readsNetworks() &&
-         !m_settings->isWeighing();
+  return !m_soon.isActive() && !m_settingsSoon.isActive() && !m_columnsSoon.isActive() && !m_model->isLoading() &&
+         !m_model->readsNetworks() && !m_settings->isWeighing();
 }
 
 // While many runs come in, all of them together are drawn anew some times a second, with a small part of its time.
 void RunsPage::soon() {
-  if (!m_soon.isActive()) m_soon.start(static_cast<int>(std::clamp<qint64>(kCostShare * m_soonCost, kSoonMs, kMostMs)));
+  if (m_soon.isActive()) return;
+  m_asked.start();
+  m_soon.start(static_cast<int>(std::clamp<qint64>(kCostShare * m_soonCost, kSoonMs, kMostMs)));
 }
 
+// Rows follow each letter of the filter, the charts when the hand rests: nobody looks at those of half a word.
+void RunsPage::whenTypingRests() {
+  if (m_soon.isActive() && m_asked.elapsed() < kLongestTypingMs)
+    m_soon.start(std::max(m_soon.remainingTime(), kTypingRestMs));
+}
+
+// In two steps, between which the window is its own again: the charts, then the settings of thousands of runs.
 void RunsPage::refreshSoon() {
   QElapsedTimer clock;
   clock.start();
@@ -157,6 +171,14 @@ void RunsPage::refreshSoon() {
   m_charts->refresh();
   refreshWords();
   m_soonCost = clock.elapsed();
+}
+
+void RunsPage::refreshSettings() {
+  QElapsedTimer clock;
+  clock.start();
+  m_settings->refresh(m_ofRuns);
+  showPanels();
+  m_soonCost += clock.elapsed();
 }
 
 void RunsPage::makeActions() {

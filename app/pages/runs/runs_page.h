@@ -1,5 +1,6 @@
 #pragma once
 // Which is best, and why? Every run of the project in a table, the chosen ones overlaid in charts.
+#include <QElapsedTimer>
 #include <QJsonArray>
 #include <QPointer>
 #include <QTimer>
@@ -24,6 +25,7 @@ class ChoiceField;
 class ChartStack;
 struct ComparedCurves;
 class DataTable;
+class FoldingChoice;
 class ParallelAxes;
 class SettingsPanel;
 class Popover;
@@ -31,7 +33,6 @@ class LineChart;
 class RunBoard;
 class RunsModel;
 class SearchField;
-class SegmentedControl;
 class SmoothingSlider;
 class Splitter;
 class StoreSeries;
@@ -76,7 +77,9 @@ class RunsPage : public Page {
   void setLines();  // which runs are drawn, in which colours
   void setRange();
   void soon();  // all of it anew, with the next frame
+  void whenTypingRests();
   void refreshSoon();
+  void refreshSettings();
   void showPanels();
   void connectBoard();
   void addChart();
@@ -138,8 +141,8 @@ class RunsPage : public Page {
   QLabel *m_count, *m_badge;
   SearchField* m_search;
   Button *m_compare, *m_group, *m_viewButton, *m_export, *m_folder;
-  SegmentedControl* m_unit;  // the x axis
-  ChoiceField* m_which;      // of the charts, in a narrow window
+  FoldingChoice* m_unit;  // the x axis
+  ChoiceField* m_which;   // of the charts, in a narrow window
   Button* m_addChart;
   SmoothingSlider* m_smoothing;
   Switch *m_logX, *m_logLoss;
@@ -153,7 +156,9 @@ class RunsPage : public Page {
   QPointer<Popover> m_card;
   QJsonArray m_saved;  // views: name and what currentView() was
   QString m_view;      // name of the one that was opened last
-  QTimer m_soon, m_columnsSoon;
+  QTimer m_soon, m_settingsSoon, m_columnsSoon;
+  QElapsedTimer m_asked;             // since soon() waits
+  QHash<QString, int> m_ofRuns;      // colours of the runs that are drawn
   qint64 m_soonCost = 0;             // milliseconds of the last refresh: where that is much, they are rarer
   std::int64_t m_points = 0;         // as they were drawn last
   QStringList m_drawn;               // lines: runs and groups

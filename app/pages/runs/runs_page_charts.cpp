@@ -19,7 +19,6 @@
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/search_field.h"
-#include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/table/data_table.h"
 #include "widgets/theme/theme.h"
@@ -179,11 +178,11 @@ void RunsPage::setLines() {
     }
     each.panel->setLines(std::move(others[each.series]));
   }
-  QHash<QString, int> ofRuns;
+  m_ofRuns.clear();
   for (const RunRows::Drawn& each : all)
-    for (const QString& run : each.runs) ofRuns.insert(run, each.colour);
-  m_settings->refresh(ofRuns);
+    for (const QString& run : each.runs) m_ofRuns.insert(run, each.colour);
   showPanels();
+  m_settingsSoon.start();
   // A run that is drawn no more would leave all others faint.
   if (!m_drawn.contains(m_metric->highlighted())) highlight(chosenLine());
 }

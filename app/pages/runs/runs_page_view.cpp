@@ -16,6 +16,7 @@
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/controls/folding_choice.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/switch.h"
@@ -96,6 +97,7 @@ QWidget* RunsPage::makeBar() {
     fault->setContentsMargins(m_search->x(), 0, 20, 8);
     if (sentence.isEmpty()) fault->hide();
     rest->start();
+    whenTypingRests();
     refreshWords();
   });
   connect(m_search, &SearchField::escaped, this, [this] { m_table->setFocus(); });
@@ -118,9 +120,12 @@ QWidget* RunsPage::makeCharts() {
   auto* row = new QHBoxLayout;
   row->setContentsMargins(20, 10, 20, 6);
   row->setSpacing(14);
-  m_unit = new SegmentedControl({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("Relative")});
-  m_unit->setObjectName("runs-x-axis");
-  m_unit->setAccessibleName(tr("What the x axis counts"));
+  m_unit = new FoldingChoice({tr("Step"), tr("Epoch"), tr("Samples"), tr("Time"), tr("Relative")});
+  m_unit->segments().setObjectName("runs-x-axis");
+  m_unit->field().setObjectName("runs-x-axis-field");
+  for (QWidget* each : std::initializer_list<QWidget*>{&m_unit->segments(), &m_unit->field()})
+    each->setAccessibleName(tr("What the x axis counts"));
+  m_unit->field().setPrefix(tr("x"));
   m_smoothing = new SmoothingSlider(kUsualSmoothing);
   m_logX = new Switch(tr("Log x"));
   m_logLoss = new Switch(tr("Log loss"));
@@ -164,7 +169,7 @@ QWidget* RunsPage::makeCharts() {
   box->addWidget(scroll, kChartsShare);
   box->addWidget(m_settings, kSettingsShare);
   column->addLayout(box, 1);
-  connect(m_unit, &SegmentedControl::currentChanged, this, [this](int index) {
+  connect(m_unit, &FoldingChoice::currentChanged, this, [this](int index) {
     m_charts->axis()->setUnit(kUnits[index]);
     setRange();
     m_charts->refresh();

@@ -29,18 +29,6 @@ constexpr int kAxisRoom = 72, kFewestAxes = 3, kMostAxes = 8;
 constexpr int kApplyMs = 16, kWeighMs = 500, kApplyShare = 3;
 constexpr double kLeastExplained = 0.3;
 
-bool differ(const std::vector<const RunRecord*>& runs, const std::string& key) {
-  const Json* first = nullptr;
-  for (const RunRecord* each : runs) {
-    const auto found = each->settings.find(key);
-    static const Json none;
-    const Json* const value = found == each->settings.end() ? &none : &*found;
-    if (first && *value != *first) return true;
-    first = value;
-  }
-  return false;
-}
-
 Cause causeOf(const AxisValue& value) {
   return value.number && std::isfinite(*value.number) ? Cause(*value.number) : Cause(value.text.toStdString());
 }
@@ -101,7 +89,7 @@ SettingsPanel::SettingsPanel(RunsModel& model, RunRows& rows, const RunMetrics& 
   connect(&m_weighSoon, &QTimer::timeout, this, &SettingsPanel::weigh);
   connect(m_look, &SegmentedControl::currentChanged, this, &SettingsPanel::showLook);
   connect(m_colourBy, &QComboBox::activated, this, [this] {
-    setShades();
+    shadeAnew();
     showLook();
   });
   connect(m_x, &QComboBox::activated, this, &SettingsPanel::showLook);
@@ -113,7 +101,7 @@ SettingsPanel::SettingsPanel(RunsModel& model, RunRows& rows, const RunMetrics& 
   connect(m_scatter, &ScatterPlot::lineClicked, this, &SettingsPanel::lineClicked);
   connect(m_weights, &WeightBars::chosen, this, [this](const QString& key) {
     m_colourBy->setCurrentIndex(std::max(0, m_colourBy->findData(key)));
-    setShades();
+    shadeAnew();
     m_look->setCurrent(axes);
   });
   showLook();
@@ -127,29 +115,46 @@ void SettingsPanel::setLook(int look) {
   m_look->setCurrent(look);
 }
 
-AxisValue SettingsPanel::valueOf(const RunRecord& run, const QString& key) const {
-  return valueOf(run, key, key.toStdString());
+AxisValue SettingsPanel::resultOf(const RunRecord& run) const {
+  if (run.bestStep < 0 || run.metric != m_model.metric())
+    return {run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"), std::nullopt};
+  QString& text = m_resultTexts[{m_metrics.kind(run), run.best}];
+  if (text.isEmpty()) text = m_metrics.number(run, run.best);
+  return {text, run.best};
 }
 
-AxisValue SettingsPanel::valueOf(const RunRecord& run, const QString& key, const std::string& name) const {
-  if (key == kResult) {
-    if (run.bestStep < 0 || run.metric != m_model.metric())
-      return {run.step > 0 && !std::isfinite(run.loss) ? tr("NaN") : QStringLiteral("–"), std::nullopt};
-    QString& text = m_resultTexts[{m_metrics.kind(run), run.best}];
-    if (text.isEmpty()) text = m_metrics.number(run, run.best);
-    return {text, run.best};
+std::uint32_t SettingsPanel::nameOf(const QString& key) const {
+  return m_model.settingValues().nameOf(key.toStdString());
+}
+
+const AxisValue& SettingsPanel::valueOf(SettingId id) const {
+  const SettingValues& values = m_model.settingValues();
+  if (id >= m_values.size()) m_values.resize(values.size());
+  std::optional<AxisValue>& known = m_values[id];
+  if (!known) {
+    const Json& value = values[id].value;
+    known = AxisValue{textOfSetting(QString::fromStdString(values[id].words), value),
+                      value.is_number() ? std::optional(value.get<double>()) : std::nullopt};
   }
-  const auto found = run.settings.find(name);
-  if (found == run.settings.end()) return {QStringLiteral("–"), std::nullopt};
-  if (found->is_number()) {
-    const double number = found->get<double>();
-    QString& text = m_numberTexts[key][number];
-    if (text.isEmpty()) text = textOfSetting(key, *found);
-    return {text, number};
-  }
-  QString& text = m_wordTexts[key][comparableText(*found)];
-  if (text.isEmpty()) text = textOfSetting(key, *found);
-  return {text, std::nullopt};
+  return *known;
+}
+
+AxisValue SettingsPanel::valueOf(int row, const QString& key, std::uint32_t name) const {
+  if (key == kResult) return resultOf(m_model.run(row));
+  const SettingId* const setting = m_model.settingValues().find(m_model.settingsOf(row), name);
+  return setting ? valueOf(*setting) : AxisValue{QStringLiteral("–"), std::nullopt};
+}
+
+bool SettingsPanel::differ(const std::vector<int>& rows, const QString& key) const {
+  const SettingValues& values = m_model.settingValues();
+  const std::uint32_t name = nameOf(key);
+  const auto of = [&](int row) { return values.find(m_model.settingsOf(row), name); };
+  const auto isAs = [&](const SettingId* first, const SettingId* other) {
+    if (!first || !other) return first == other;
+    return *first == *other || values[*first].value == values[*other].value;  // 1 and 1.0
+  };
+  return !rows.empty() && std::any_of(rows.begin(), rows.end(),
+                                      [&, first = of(rows.front())](int row) { return !isAs(first, of(row)); });
 }
 
 void SettingsPanel::refresh(const QHash<QString, int>& colours) {
@@ -157,31 +162,31 @@ void SettingsPanel::refresh(const QHash<QString, int>& colours) {
   const Drawn now{m_rows.revision(), most, m_rows.isGrouped(), m_model.differing(), m_model.metric(), colours};
   if (now == m_drawn) return;  // sorted, or ticked: thousands of lines are not made anew for that
   m_drawn = now;
-  std::vector<const RunRecord*> runs;
-  for (const RunRecord* each : m_rows.filtered())
-    if (!each->settings.empty()) runs.push_back(each);
+  std::vector<int> runs = m_rows.filtered();
+  std::erase_if(runs, [this](int row) { return m_model.settingsOf(row).empty(); });
   m_axes.clear();
-  m_lines.clear();
+  std::vector<ParallelLine> lines;
   if (runs.size() > 1)
     for (const QString& key : m_model.differing())
-      if (static_cast<int>(m_axes.size()) < most && !(m_rows.isGrouped() && isSeedSetting(key)) &&
-          differ(runs, key.toStdString()))
+      if (static_cast<int>(m_axes.size()) < most && !(m_rows.isGrouped() && isSeedSetting(key)) && differ(runs, key))
         m_axes.push_back({key, labelOfSetting(key)});
   if (!m_axes.empty()) {
     m_axes.push_back({kResult, m_model.metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best")});
-    m_lines.reserve(runs.size());
-    std::vector<std::string> names;
-    for (const ParallelAxes::Axis& axis : m_axes) names.push_back(axis.key.toStdString());
-    for (const RunRecord* each : runs) {
-      ParallelLine line{.id = each->id, .colour = colours.value(each->id, -1), .shade = {}, .values = {}};
+    lines.reserve(runs.size());
+    std::vector<std::uint32_t> names;
+    for (const ParallelAxes::Axis& axis : m_axes) names.push_back(nameOf(axis.key));
+    for (const int row : runs) {
+      const QString& id = m_model.run(row).id;
+      ParallelLine line{.id = id, .colour = colours.value(id, -1), .shade = {}, .values = {}};
       line.values.reserve(m_axes.size());
       for (std::size_t axis = 0; axis < m_axes.size(); ++axis)
-        line.values.push_back(valueOf(*each, m_axes[axis].key, names[axis]));
-      m_lines.push_back(std::move(line));
+        line.values.push_back(valueOf(row, m_axes[axis].key, names[axis]));
+      lines.push_back(std::move(line));
     }
   }
   fillChoices();
-  setShades();
+  setShades(lines);
+  m_lines = std::make_shared<const std::vector<ParallelLine>>(std::move(lines));
   showLook();
 }
 
@@ -208,21 +213,21 @@ void SettingsPanel::fillChoices() {
 }
 
 // By rank, so that a few that diverged do not make all others one colour.
-void SettingsPanel::setShades() {
+void SettingsPanel::setShades(std::vector<ParallelLine>& lines) const {
   QString by = m_colourBy->currentData().toString();
-  if (by.isEmpty()) by = m_lines.size() > kOfRuns ? kResult : QStringLiteral("run");
+  if (by.isEmpty()) by = lines.size() > kOfRuns ? kResult : QStringLiteral("run");
   const auto axis = std::find_if(m_axes.begin(), m_axes.end(), [&](const auto& each) { return each.key == by; });
-  for (ParallelLine& line : m_lines) line.shade.reset();
+  for (ParallelLine& line : lines) line.shade.reset();
   if (axis == m_axes.end()) return;
   const auto place = static_cast<std::size_t>(axis - m_axes.begin());
-  std::vector<AxisValue> values;
-  for (const ParallelLine& line : m_lines) values.push_back(line.values[place]);
+  std::vector<const AxisValue*> values;
+  for (const ParallelLine& line : lines) values.push_back(&line.values[place]);
   const ValueAxis scale(by, {}, values);
   const bool lower = by == kResult && m_model.metricBetter() == Better::lower;
   std::vector<std::pair<double, std::size_t>> order;
-  for (std::size_t i = 0; i < m_lines.size(); ++i) {
-    const bool none = scale.isOfNumbers() && !(values[i].number && std::isfinite(*values[i].number));
-    const double height = scale.height(values[i]);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const bool none = scale.isOfNumbers() && !(values[i]->number && std::isfinite(*values[i]->number));
+    const double height = scale.height(*values[i]);
     order.emplace_back(none ? -1 : lower ? 1 - height : height, i);
   }
   std::sort(order.begin(), order.end());
@@ -231,8 +236,14 @@ void SettingsPanel::setShades() {
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i == 0 || order[i].first != order[i - 1].first)
       shade = static_cast<double>(i) / std::max(1.0, static_cast<double>(order.size() - 1));
-    m_lines[order[i].second].shade = shade;
+    lines[order[i].second].shade = shade;
   }
+}
+
+void SettingsPanel::shadeAnew() {
+  std::vector<ParallelLine> lines = *m_lines;
+  setShades(lines);
+  m_lines = std::make_shared<const std::vector<ParallelLine>>(std::move(lines));
 }
 
 void SettingsPanel::showLook() {
@@ -246,7 +257,7 @@ void SettingsPanel::showLook() {
     m_parallel->setTitle(tr("Settings that differ"),
                          m_brushes.empty()
                              ? tr("and what came of them")
-                             : tr("%1 of %2 in the brush").arg(m_parallel->accepted()).arg(m_lines.size()));
+                             : tr("%1 of %2 in the brush").arg(m_parallel->accepted()).arg(m_lines->size()));
   } else if (look() == scatter && !m_axes.empty()) {
     const auto x =
         static_cast<std::size_t>(std::clamp<int>(m_x->currentIndex(), 0, static_cast<int>(m_axes.size()) - 2));
@@ -267,8 +278,9 @@ void SettingsPanel::setHighlighted(const QString& run) {
 void SettingsPanel::takeBrushes(const std::vector<AxisBrush>& brushes) {
   m_brushes = brushes;
   m_parallel->setTitle(tr("Settings that differ"),
-                       m_brushes.empty() ? tr("and what came of them")
-                                         : tr("%1 of %2 in the brush").arg(m_parallel->accepted()).arg(m_lines.size()));
+                       m_brushes.empty()
+                           ? tr("and what came of them")
+                           : tr("%1 of %2 in the brush").arg(m_parallel->accepted()).arg(m_lines->size()));
   if (!m_applySoon.isActive()) m_applySoon.start(kApplyMs);
 }
 
@@ -279,9 +291,9 @@ void SettingsPanel::applyBrushes() {
   if (m_brushes.empty())
     m_rows.setBrush({});
   else
-    m_rows.setBrush([this](const RunRecord& run) {
+    m_rows.setBrush([this](int row) {
       return std::all_of(m_brushes.begin(), m_brushes.end(),
-                         [&](const AxisBrush& each) { return each.accepts(valueOf(run, each.axis)); });
+                         [&](const AxisBrush& each) { return each.accepts(valueOf(row, each.axis)); });
     });
   Q_EMIT brushesChanged();
   m_applySoon.setInterval(std::max<int>(kApplyMs, static_cast<int>(clock.elapsed()) * kApplyShare));
@@ -323,17 +335,18 @@ void SettingsPanel::weighSoon() {
 void SettingsPanel::weigh() {
   CauseSamples samples;
   std::vector<ParallelAxes::Axis> causes;
-  std::vector<const RunRecord*> runs;
-  for (const RunRecord* each : m_rows.filtered())
-    if (each->state == RunState::finished && !each->settings.empty() && each->bestStep >= 0 &&
-        std::isfinite(each->best) && each->metric == m_model.metric())
-      runs.push_back(each);
+  std::vector<int> runs = m_rows.filtered();
+  std::erase_if(runs, [this](int row) {
+    const RunRecord& run = m_model.run(row);
+    return run.state != RunState::finished || run.settings.empty() || run.bestStep < 0 || !std::isfinite(run.best) ||
+           run.metric != m_model.metric();
+  });
   for (const QString& key : m_model.differing())
-    if (differ(runs, key.toStdString())) causes.push_back({key, labelOfSetting(key)});
-  for (const RunRecord* each : runs) {
+    if (differ(runs, key)) causes.push_back({key, labelOfSetting(key)});
+  for (const int row : runs) {
     std::vector<Cause>& sample = samples.causes.emplace_back();
-    for (const ParallelAxes::Axis& cause : causes) sample.push_back(causeOf(valueOf(*each, cause.key)));
-    samples.results.push_back(each->best);
+    for (const ParallelAxes::Axis& cause : causes) sample.push_back(causeOf(valueOf(row, cause.key)));
+    samples.results.push_back(m_model.run(row).best);
   }
   const std::size_t asked = hashOf(samples);
   if (asked == m_weighed) return;  // a run that goes on changes nothing of those that finished

@@ -7,10 +7,10 @@
 #include <QTimer>
 #include <QWidget>
 #include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
-#include "launcher/store/run_record.h"
+#include "launcher/store/setting_values.h"
 #include "widgets/chart/format.h"
 #include "widgets/chart/parallel_axes.h"
 #include "widgets/document/newest_task.h"
@@ -21,6 +21,7 @@ namespace loom {
 
 class ChoiceField;
 class RunMetrics;
+struct RunRecord;
 class RunRows;
 class RunsModel;
 class ScatterPlot;
@@ -35,7 +36,7 @@ class SettingsPanel : public QWidget {
   SettingsPanel(RunsModel& model, RunRows& rows, const RunMetrics& metrics, QWidget* parent = nullptr);
 
   void refresh(const QHash<QString, int>& colours);  // of the runs that are drawn
-  bool isEmpty() const { return m_lines.empty(); }
+  bool isEmpty() const { return m_lines->empty(); }
   void setHighlighted(const QString& run);
   ParallelAxes& parallel() const { return *m_parallel; }
   ScatterPlot& scatterPlot() const { return *m_scatter; }
@@ -53,11 +54,17 @@ class SettingsPanel : public QWidget {
   void brushesChanged();
 
  private:
-  AxisValue valueOf(const RunRecord& run, const QString& key) const;
-  AxisValue valueOf(const RunRecord& run, const QString& key, const std::string& name) const;
+  // Of a row of the model; `name`: SettingValues' number of the key.
+  AxisValue valueOf(int row, const QString& key) const { return valueOf(row, key, nameOf(key)); }
+  AxisValue valueOf(int row, const QString& key, std::uint32_t name) const;
+  AxisValue resultOf(const RunRecord& run) const;
+  const AxisValue& valueOf(SettingId id) const;
+  std::uint32_t nameOf(const QString& key) const;
+  bool differ(const std::vector<int>& rows, const QString& key) const;
   void takeBrushes(const std::vector<AxisBrush>& brushes);
   void applyBrushes();
-  void setShades();
+  void setShades(std::vector<ParallelLine>& lines) const;
+  void shadeAnew();
   void showLook();
   void fillChoices();
   void weighSoon();
@@ -83,16 +90,15 @@ class SettingsPanel : public QWidget {
   };
   Drawn m_drawn;
   std::vector<ParallelAxes::Axis> m_axes;  // the last one is the result
-  std::vector<ParallelLine> m_lines;
+  ParallelLines m_lines = std::make_shared<const std::vector<ParallelLine>>();
   std::vector<AxisBrush> m_brushes;
   QTimer m_applySoon, m_weighSoon;
   NewestTask m_weigh;
   std::size_t m_weighed = 0;  // what the weights that are shown were found from
   QString m_highlighted;
-  // Texts of values: of thousands of runs few are different.
+  // Of thousands of runs few values are different: their texts are made once.
   mutable std::map<std::pair<ValueKind, double>, QString> m_resultTexts;
-  mutable std::map<QString, std::map<double, QString>> m_numberTexts;
-  mutable std::map<QString, std::map<std::string, QString>> m_wordTexts;
+  mutable std::vector<std::optional<AxisValue>> m_values;  // by SettingId
 };
 
 }  // namespace loom

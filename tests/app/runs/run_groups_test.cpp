@@ -110,6 +110,9 @@ class RunGroupsTest : public RunsPageFixture {
     QAbstractItemModelTester ofModel(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     QRandomGenerator random(11);
     QStringList ids;
+    QString expression;
+    int column = -1;
+    Qt::SortOrder order = Qt::DescendingOrder;
     for (int step = 0; step < 240; ++step) {
       const int act = random.bounded(8);
       const QString some = ids.isEmpty() ? QString() : ids[random.bounded(static_cast<int>(ids.size()))];
@@ -124,38 +127,111 @@ class RunGroupsTest : public RunsPageFixture {
       } else if (act == 5) {
         random.bounded(3) ? store().remove(some) : store().restore(some);
       } else if (act == 6) {
-        rows.sort(random.bounded(2)   ? int(RunsModel::best)
-                  : random.bounded(2) ? int(RunsModel::name)
-                                      : -1,
-                  random.bounded(2) ? Qt::AscendingOrder : Qt::DescendingOrder);
+        column = random.bounded(2)   ? int(RunsModel::best)
+                 : random.bounded(2) ? int(RunsModel::name)
+                 : random.bounded(2) ? int(RunsModel::state)
+                                     : -1;
+        order = random.bounded(2) ? Qt::AscendingOrder : Qt::DescendingOrder;
+        rows.sort(column, order);
         rows.setGrouped(random.bounded(2));
       } else {
-        rows.setExpression(random.bounded(2)   ? "best > 0.7"
-                           : random.bounded(2) ? "state == finished or learning_rate > 0.15"
-                                               : "");
+        expression = random.bounded(2)   ? "best > 0.7"
+                     : random.bounded(2) ? "state == finished or learning_rate > 0.15"
+                                         : "";
+        rows.setExpression(expression);
         if (rows.isGrouped() && rows.rowCount() > 0)
           if (const QString group = rows.index(0, 0).data(RunRows::groupRole).toString(); !group.isEmpty())
             rows.setOpen(group, !rows.open().contains(group));
       }
       if (step % 5 == 0) QTest::qWait(2);  // drawings are read meanwhile
       QStringList now;
-      const auto list = [&](QStringList& into) {
+      const auto list = [](RunRows& rows, QStringList& into) {
         for (int row = 0; row < rows.rowCount(); ++row)
           into << rows.index(row, RunsModel::name).data(RunRows::groupRole).toString() + ' ' +
                       rows.index(row, RunsModel::name).data(RunsModel::idRole).toString() + ' ' +
                       rows.index(row, RunsModel::best).data().toString() +
                       rows.index(row, RunsModel::seeds).data().toString();
       };
-      list(now);
-      const QStringList open = rows.open();
-      rows.setOpenGroups(open);  // which builds all anew
+      list(rows, now);
+      RunRows anew(model, *workspace().context().runMetrics);
+      anew.setExpression(expression);
+      anew.setGrouped(rows.isGrouped());
+      anew.sort(column, order);
+      anew.setOpenGroups(rows.open());
       QStringList fresh;
-      list(fresh);
+      list(anew, fresh);
+      QCOMPARE(rows.accepted(), anew.accepted());
       QVERIFY2(
           now == fresh,
           qPrintable(QString("step %1, act %2:\n%3\n\n%4").arg(step).arg(act).arg(now.join('\n'), fresh.join('\n'))));
     }
     QVERIFY(rows.rowCount() > 0 || !ids.isEmpty());
+  }
+
+  // Of rows that are alike the newest stands first, whichever way they are sorted, and also when a filter is typed and
+  // taken back.
+  void rowsThatAreAlikeKeepTheirOrder() {
+    for (int i = 0; i < 12; ++i) addSeed(QString("r-%1").arg(i), i, 0.5 + 0.1 * (i % 3));
+    showPage("runs");
+    const auto sorted = [&](Qt::SortOrder order) {
+      QStringList names;
+      for (const int value : order == Qt::AscendingOrder ? std::vector{0, 1, 2} : std::vector{2, 1, 0})
+        for (int i = 11; i >= 0; --i)
+          if (i % 3 == value) names << QString("r-%1").arg(i);
+      return names;
+    };
+    auto* const search = page().findChild<SearchField*>();
+    for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+      table().sortByColumn(RunsModel::best, order);
+      QCOMPARE(names(), sorted(order));
+      search->setText("best > 0.55");
+      QCOMPARE(names(), sorted(order).mid(order == Qt::AscendingOrder ? 4 : 0, 8));
+      search->clear();
+      QCOMPARE(names(), sorted(order));
+    }
+  }
+
+  // A filter that is typed letter by letter: what is selected and seen stays where it is, the count says each time how
+  // many are left, and what the filter takes away comes back unselected.
+  void whatIsSelectedStaysWhileAFilterIsTyped() {
+    for (int i = 0; i < 60; ++i)
+      addSeed(QString("run-%1").arg(i), i, 0.9, {{"name", i % 2 ? "LARS" : "Momentum"}, {"learning_rate", 0.1}});
+    showPage("runs");
+    auto* const search = page().findChild<SearchField*>();
+    choose("run-11");
+    table().selectionModel()->select(rows().index(row("run-12"), 0),
+                                     QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    const auto selected = [&] {
+      QStringList ids;
+      for (const QModelIndex& each : table().selectionModel()->selectedRows())
+        ids << each.data(RunsModel::idRole).toString();
+      ids.sort();
+      return ids;
+    };
+    const auto place = [&] { return table().visualRect(table().currentIndex()).top(); };
+    const int before = place(), bar = table().verticalScrollBar()->value();
+    QVERIFY(bar > 0 && before > 0);
+    search->setFocus();
+    QTest::keyClicks(search, "optimizer");  // the beginning of a name: nothing is filtered
+    QCOMPARE(place(), before);
+    QCOMPARE(table().verticalScrollBar()->value(), bar);
+    QCOMPARE(selected(), QStringList({"run-11", "run-12"}));
+    QTest::keyClicks(search, " ~ LARS");
+    if (QWidget* const offers = QApplication::activePopupWidget()) offers->close();
+    QCOMPARE(rows().accepted(), 30);
+    QVERIFY(search->count().startsWith("30 of 60"));
+    QCOMPARE(table().currentIndex().data(RunsModel::idRole).toString(), QString("run-11"));
+    QCOMPARE(selected(), QStringList("run-11"));
+    // One that comes is counted, and moves none of them.
+    addSeed("run-60", 60, 0.9, {{"name", "LARS"}, {"learning_rate", 0.1}});
+    QTRY_VERIFY(page().settled());
+    QVERIFY2(search->count().startsWith("31 of 61"), qPrintable(search->count()));
+    QCOMPARE(text(0, RunsModel::name), QString("run-60"));
+    QCOMPARE(selected(), QStringList("run-11"));
+    search->clear();
+    QCOMPARE(rows().rowCount(), 61);
+    QCOMPARE(selected(), QStringList("run-11"));
+    QVERIFY(search->count().isEmpty());
   }
 
   void networksThatDifferAreTold() {

@@ -542,7 +542,8 @@ class RunsBoardTest : public RunsPageFixture {
       }
       lines.push_back(std::move(line));
     }
-    axes.setContent({{"a", "A"}, {"b", "B"}, {"c", "C"}, {"d", "D"}, {"best", "Best"}}, lines);
+    axes.setContent({{"a", "A"}, {"b", "B"}, {"c", "C"}, {"d", "D"}, {"best", "Best"}},
+                    std::make_shared<const std::vector<ParallelLine>>(std::move(lines)));
     axes.grab();
     std::vector<double> times;
     for (int i = 0; i < 21; ++i) {

@@ -4,6 +4,7 @@
 #include <QAbstractItemView>
 #include <QLabel>
 #include <QMenu>
+#include <QScopeGuard>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -27,6 +28,7 @@
 #include "widgets/controls/notice.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/theme/theme.h"
 
 namespace loom {
 
@@ -346,6 +348,33 @@ class RunsPageTest : public RunsPageFixture {
     QTRY_COMPARE(loss.shownPoints(), std::int64_t{5});
     m_open->window().resize(1440, 900);
     QTRY_VERIFY(loss.isVisible() && metric.isVisible() && !which->isVisible());
+  }
+
+  // Where the words of the x axis have no room beside each other they stand in a list, and none is cut; so it is with
+  // states in the table.
+  void wordsStandWholeInANarrowWindowWithLargeText() {
+    addEvents(addRun("a", {{"name", "SGD"}}), 5);
+    m_open->window().resize(1440, 900);
+    showPage("runs");
+    auto* segments = m_open->part<SegmentedControl>("runs-x-axis");
+    auto* field = m_open->part<ChoiceField>("runs-x-axis-field");
+    QVERIFY(segments->isVisible() && !field->isVisible());
+    const int state = table().columnWidth(RunsModel::state);
+    segments->setFocus();
+    Theme::of().setTextSize(150);
+    const auto usual = qScopeGuard([] { Theme::of().setTextSize(100); });
+    m_open->window().resize(1024, 700);
+    QTRY_VERIFY(field->isVisible() && !segments->isVisible());
+    QVERIFY2(field->width() >= field->sizeHint().width(), qPrintable(QString::number(field->width())));
+    QVERIFY(field->hasFocus());
+    QTest::keyClick(field, Qt::Key_Down);
+    QCOMPARE(page().lossChart().axis()->unit(), XUnit::epoch);
+    QTRY_COMPARE(table().columnWidth(RunsModel::state), state * 3 / 2);
+    m_open->window().resize(1440, 900);
+    Theme::of().setTextSize(100);
+    QTRY_VERIFY(segments->isVisible() && !field->isVisible());
+    QCOMPARE(segments->current(), static_cast<int>(page().lossChart().axis()->unit()));
+    QTRY_COMPARE(table().columnWidth(RunsModel::state), state);
   }
 
   void aRunThatIsDeletedLeavesTheOthersAsTheyWere() {
