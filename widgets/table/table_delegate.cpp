@@ -74,7 +74,9 @@ void paintDots(QPainter& painter, const QRectF& content, const QList<double>& pl
 
 }  // namespace
 
-TableDelegate::TableDelegate(DataTable* table) : QStyledItemDelegate(table), m_table(table) {}
+TableDelegate::TableDelegate(DataTable* table) : QStyledItemDelegate(table), m_table(table) {
+  connect(&Theme::of(table), &Theme::changed, this, [this] { m_texts.clear(); });
+}
 
 QSize TableDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
   return {m_table->column(index.column()).width, Theme::of(m_table).size(Size::tableRow)};
@@ -98,7 +100,6 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   const QRectF content = cell.adjusted(kCellPadding, 0, -kCellPadding, -1);
   const QString text = index.data(Qt::DisplayRole).toString();
   const auto tone = static_cast<Tone>(index.data(kToneRole).toInt());
-  const bool strong = index.data(kStrongRole).toBool();
   const QColor ink = theme.colour(enabled ? toneColour(tone) : Colour::disabled);
   switch (column.kind) {
     case ColumnKind::check: {
@@ -113,56 +114,27 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
       const auto status = static_cast<Status>(index.data(kStatusRole).toInt());
       const QColor colour = theme.colour(statusColour(status));
       paintStatus(*painter, status, QRectF(content.left(), std::round(content.center().y() - 7), 14, 14), colour);
-      painter->setFont(theme.font(FontRole::label));
       painter->setPen(colour);
-      const QRectF words = content.adjusted(20, 0, 0, 0);
-      painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
-                        QFontMetricsF(painter->font())
-                            .elidedText(text.isEmpty() ? statusWord(status) : text, Qt::ElideRight, words.width()));
+      m_texts.paint(*painter, content.adjusted(20, 0, 0, 0), text.isEmpty() ? statusWord(status) : text,
+                    CellTexts::Style::label, Qt::AlignLeft, Qt::ElideRight);
       break;
     }
-    case ColumnKind::number: {
-      QFont font = theme.numberFont(FontRole::body);
-      painter->setFont(Theme::withWeight(font, strong ? 600 : 400));
+    case ColumnKind::number:
       painter->setPen(ink);
-      painter->drawText(content, Qt::AlignVCenter | Qt::AlignRight, text);
-      if (const QString remark = index.data(kRemarkRole).toString(); !remark.isEmpty()) {
-        const double used = QFontMetricsF(painter->font()).horizontalAdvance(text);
-        painter->setFont(theme.numberFont(FontRole::axis));
-        painter->setPen(theme.colour(Colour::text3));
-        painter->drawText(content.adjusted(0, 0, -used - 14, 0), Qt::AlignVCenter | Qt::AlignRight, remark);
-      }
+      paintNumber(*painter, content, index, text);
       break;
-    }
     case ColumnKind::dots:
       if (const QVariant dots = index.data(kDotsRole); dots.isValid()) {
         paintDots(*painter, content, dots.value<QList<double>>(), index.data(kSwatchRole));
       } else if (!text.isEmpty()) {
-        painter->setFont(theme.font(FontRole::caption));
         painter->setPen(theme.colour(Colour::text3));
-        painter->drawText(content, Qt::AlignVCenter | Qt::AlignLeft,
-                          QFontMetricsF(painter->font()).elidedText(text, Qt::ElideRight, content.width()));
+        m_texts.paint(*painter, content, text, CellTexts::Style::caption, Qt::AlignLeft, Qt::ElideRight);
       }
       break;
-    case ColumnKind::text: {
-      QRectF words = content;
-      if (const QVariant level = index.data(kLevelRole); level.isValid()) {
-        words.setLeft(content.left() + kLevelWidth);
-        if (level.toInt() == static_cast<int>(Level::inside)) {
-          words.setLeft(words.left() + kInside);
-        } else {
-          const bool open = level.toInt() == static_cast<int>(Level::open);
-          paintIcon(*painter, open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right"),
-                    QRectF(content.left() - 2, std::round(content.center().y() - 7), 14, 14),
-                    theme.colour(Colour::text2));
-        }
-      }
-      painter->setFont(Theme::withWeight(theme.font(FontRole::body), strong ? 600 : 400));
+    case ColumnKind::text:
       painter->setPen(ink);
-      painter->drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
-                        QFontMetricsF(painter->font()).elidedText(text, Qt::ElideMiddle, words.width()));
+      paintWords(*painter, content, index, text);
       break;
-    }
   }
   // Where the keyboard is: a bar at the row's left edge, never the colour of the ground alone.
   if (index.column() == 0 && index.row() == m_table->currentIndex().row() && m_table->hasFocus()) {
@@ -172,6 +144,38 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     painter->fillRect(QRectF(cell.right() - 1, cell.top(), 1, cell.height()), theme.colour(Colour::lineStrong));
   }
   painter->restore();
+}
+
+void TableDelegate::paintNumber(QPainter& painter, const QRectF& content, const QModelIndex& index,
+                                const QString& text) const {
+  const bool strong = index.data(kStrongRole).toBool();
+  const double used =
+      m_texts.paint(painter, content, text, strong ? CellTexts::Style::strongNumber : CellTexts::Style::number,
+                    Qt::AlignRight, Qt::ElideNone);
+  const QString remark = index.data(kRemarkRole).toString();
+  if (remark.isEmpty()) return;
+  painter.setPen(Theme::of(m_table).colour(Colour::text3));
+  m_texts.paint(painter, content.adjusted(0, 0, -used - 14, 0), remark, CellTexts::Style::remark, Qt::AlignRight,
+                Qt::ElideNone);
+}
+
+void TableDelegate::paintWords(QPainter& painter, const QRectF& content, const QModelIndex& index,
+                               const QString& text) const {
+  QRectF words = content;
+  if (const QVariant level = index.data(kLevelRole); level.isValid()) {
+    words.setLeft(content.left() + kLevelWidth);
+    if (level.toInt() == static_cast<int>(Level::inside)) {
+      words.setLeft(words.left() + kInside);
+    } else {
+      const bool open = level.toInt() == static_cast<int>(Level::open);
+      paintIcon(painter, open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right"),
+                QRectF(content.left() - 2, std::round(content.center().y() - 7), 14, 14),
+                Theme::of(m_table).colour(Colour::text2));
+    }
+  }
+  const bool strong = index.data(kStrongRole).toBool();
+  m_texts.paint(painter, words, text, strong ? CellTexts::Style::strongBody : CellTexts::Style::body, Qt::AlignLeft,
+                Qt::ElideMiddle);
 }
 
 QWidget* TableDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& option,

@@ -1,6 +1,8 @@
 #pragma once
 #include <QStyledItemDelegate>
 
+#include "widgets/table/cell_texts.h"
+
 namespace loom {
 
 class DataTable;
@@ -16,7 +18,11 @@ class TableDelegate : public QStyledItemDelegate {
   QWidget* createEditor(QWidget* parent, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
+  void paintNumber(QPainter& painter, const QRectF& content, const QModelIndex& index, const QString& text) const;
+  void paintWords(QPainter& painter, const QRectF& content, const QModelIndex& index, const QString& text) const;
+
   DataTable* m_table;
+  mutable CellTexts m_texts;
 };
 
 }  // namespace loom
