@@ -2,6 +2,7 @@
 
 #include <QLineEdit>
 #include <QPainter>
+#include <algorithm>
 #include <cmath>
 
 #include "widgets/table/data_table.h"
@@ -32,6 +33,12 @@ Colour toneColour(Tone tone) {
 }
 
 constexpr int kInside = 14;  // of the words in a row that another opens
+
+// Which of them it is: none, a colour, or the grey of all those behind.
+int swatchOf(const QVariant& colour) {
+  constexpr int kGreyFrom = 30;
+  return !colour.isValid() ? -1 : colour.toInt() < 0 ? kGreyFrom : std::min(colour.toInt(), kGreyFrom);
+}
 
 void paintSwatch(QPainter& painter, const QRectF& cell, const QVariant& colour) {
   const Theme& theme = Theme::of();
@@ -75,7 +82,10 @@ void paintDots(QPainter& painter, const QRectF& content, const QList<double>& pl
 }  // namespace
 
 TableDelegate::TableDelegate(DataTable* table) : QStyledItemDelegate(table), m_table(table) {
-  connect(&Theme::of(table), &Theme::changed, this, [this] { m_texts.clear(); });
+  connect(&Theme::of(table), &Theme::changed, this, [this] {
+    m_texts.clear();
+    m_pictures.clear();
+  });
 }
 
 QSize TableDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex& index) const {
@@ -104,16 +114,25 @@ void TableDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
   switch (column.kind) {
     case ColumnKind::check: {
       const QVariant state = index.data(Qt::CheckStateRole);
-      if (state.isValid()) paintCheckBox(*painter, cell, static_cast<Qt::CheckState>(state.toInt()), enabled, hovered);
+      if (!state.isValid()) break;
+      m_pictures.paint(*painter, option.rect, CellPictures::Kind::box, state.toInt() + 4 * enabled + 8 * hovered,
+                       [&](QPainter& own, const QRectF& place) {
+                         paintCheckBox(own, place, static_cast<Qt::CheckState>(state.toInt()), enabled, hovered);
+                       });
       break;
     }
-    case ColumnKind::swatch:
-      paintSwatch(*painter, cell, index.data(kSwatchRole));
+    case ColumnKind::swatch: {
+      const QVariant colour = index.data(kSwatchRole);
+      m_pictures.paint(*painter, option.rect, CellPictures::Kind::swatch, swatchOf(colour),
+                       [&](QPainter& own, const QRectF& place) { paintSwatch(own, place, colour); });
       break;
+    }
     case ColumnKind::status: {
       const auto status = static_cast<Status>(index.data(kStatusRole).toInt());
       const QColor colour = theme.colour(statusColour(status));
-      paintStatus(*painter, status, QRectF(content.left(), std::round(content.center().y() - 7), 14, 14), colour);
+      const QRect shape(QPoint(qRound(content.left()), qRound(content.center().y() - 7)), QSize(14, 14));
+      m_pictures.paint(*painter, shape, CellPictures::Kind::status, static_cast<int>(status),
+                       [&](QPainter& own, const QRectF& place) { paintStatus(own, status, place, colour); });
       painter->setPen(colour);
       m_texts.paint(*painter, content.adjusted(20, 0, 0, 0), text.isEmpty() ? statusWord(status) : text,
                     CellTexts::Style::label, Qt::AlignLeft, Qt::ElideRight);

@@ -1,6 +1,7 @@
 #pragma once
 #include <QStyledItemDelegate>
 
+#include "widgets/table/cell_pictures.h"
 #include "widgets/table/cell_texts.h"
 
 namespace loom {
@@ -23,6 +24,7 @@ class TableDelegate : public QStyledItemDelegate {
 
   DataTable* m_table;
   mutable CellTexts m_texts;
+  mutable CellPictures m_pictures;
 };
 
 }  // namespace loom
