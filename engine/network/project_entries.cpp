@@ -94,7 +94,7 @@ Entry settings() {
        .help =
            "Measures while it trains how noisy the gradient is (the noise scale, from the parts of a step: it takes "
            "several ranks or passes) and how large its numbers are. Every fourth step costs a norm, and on several "
-           "ranks what the exchange would have overlapped.",
+           "ranks what the exchange would have overlapped; GPUs then add gradients up through their hosts.",
        .type = FieldType::boolean,
        .defaultValue = false},
       {.key = "shuffle",

@@ -5,7 +5,7 @@
 namespace loom {
 namespace {
 
-constexpr std::size_t kHead = 6;  // numbers before the parts
+constexpr std::size_t kHead = 9;  // numbers before the parts
 
 }  // namespace
 
@@ -36,6 +36,9 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<MetricPlac
   sent[3] = static_cast<double>(signals.weights >> 32);  // halves, which a double holds exactly
   sent[4] = static_cast<double>(signals.weights & 0xffffffffu);
   sent[5] = signals.write;
+  sent[6] = signals.time.all;
+  sent[7] = signals.time.waited;
+  sent[8] = signals.time.data;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     double* at = sent.data() + kHead + i * width;
     at[0] = mine[i].samples;
@@ -57,6 +60,7 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<MetricPlac
     gathered.stop |= of[0] != 0;
     gathered.commands |= of[1] != 0;
     gathered.write |= of[5] != 0;
+    gathered.times.push_back({.all = of[6], .waited = of[7], .data = of[8]});
     if (of[3] != all[3] || of[4] != all[4]) gathered.apart.push_back(static_cast<int>(rank));
     for (std::size_t i = 0; i < static_cast<std::size_t>(of[2]); ++i) {
       const double* at = of + kHead + i * width;

@@ -6,6 +6,7 @@
 #include "engine/comm/communicator.h"
 #include "engine/program/program.h"
 #include "engine/training/means.h"
+#include "engine/training/rank_times.h"
 
 namespace loom {
 
@@ -23,6 +24,7 @@ struct Signals {
   bool commands = false;      // this rank holds commands that all must obey
   bool write = false;         // this rank wants to write a checkpoint, for which all steps that are under way must end
   std::uint64_t weights = 0;  // checksum of this rank's; 0 = not compared in this step
+  RankStep time = {};         // this rank's
 };
 
 struct Gathered {
@@ -32,7 +34,8 @@ struct Gathered {
   bool stop = false;  // some rank's signal
   bool commands = false;
   bool write = false;
-  std::vector<int> apart;  // ranks whose weights are not those of rank 0
+  std::vector<int> apart;       // ranks whose weights are not those of rank 0
+  std::vector<RankStep> times;  // by rank
 };
 
 // `mine`: at most `most` parts, the same limit on every rank. Blocks until every rank has called it.

@@ -46,6 +46,18 @@ std::optional<double> NoiseWhileTraining::noiseScale() const {
   return m_trace / m_squared;
 }
 
+std::optional<double> NoiseOfSteps::add(std::optional<GradientNorm> part, const std::optional<GradientNorm>& whole,
+                                        double samples, double taken) {
+  if (m_delayed) {
+    part.swap(m_held);
+    std::swap(samples, m_heldSamples);
+  }
+  if (!part) return {};
+  const GradientNorm all = whole ? *whole : GradientNorm{taken * taken, samples};
+  if (std::isfinite(all.squares)) m_noise.add(*part, all);
+  return m_noise.noiseScale();
+}
+
 Json gradientMagnitudes(ParameterStore& store, const std::vector<std::string>& parameters, double scale) {
   std::vector<std::int64_t> counts(kPowers);
   std::int64_t zeros = 0, others = 0, lost = 0, lostScaled = 0;

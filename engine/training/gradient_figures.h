@@ -33,6 +33,24 @@ class NoiseWhileTraining {
   std::int64_t m_steps = 0;
 };
 
+// The same over steps whose rule may take another gradient than the one that was measured: of the step before, where
+// gradients are delayed; of a place nearby, where a method computes it twice.
+class NoiseOfSteps {
+ public:
+  void setDelayed() { m_delayed = true; }
+  // `part`: of this step, where it was measured. `whole`: of this step, where the rule takes another one. `samples`: of
+  // the step. `taken`: the length of what the rule took; NaN: it took nothing. The noise scale, where this tells more
+  // of it than was known.
+  std::optional<double> add(std::optional<GradientNorm> part, const std::optional<GradientNorm>& whole, double samples,
+                            double taken);
+
+ private:
+  NoiseWhileTraining m_noise;
+  bool m_delayed = false;
+  std::optional<GradientNorm> m_held;  // of a part of the step before
+  double m_heldSamples = 0;
+};
+
 // How many of the gradients of these parameters lie in each power of 2, and which share of those that are not 0 would
 // be 0 in f16, as they are and multiplied by `scale`: {"from", "counts", "zeros", "lost", "scale", "lost_scaled"}.
 Json gradientMagnitudes(ParameterStore& store, const std::vector<std::string>& parameters, double scale);

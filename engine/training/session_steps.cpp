@@ -27,7 +27,9 @@ void TrainingSession::trainStep() {
   beginStep();
   const bool epochEnded = m_underWay.back().epochEnded, pauses = pausesAfterStep(epochEnded);
   settle(pauses || records ? 0 : m_mostUnderWay);
-  if (pauses) afterStep(epochEnded);
+  if (!pauses) return;
+  afterStep(epochEnded);
+  m_rankClock.restart(waited(), m_dataWaited);
 }
 
 void TrainingSession::beginStep() {
@@ -74,6 +76,7 @@ void TrainingSession::beginStep() {
   step.samples = m_position.samples;
   step.epoch = m_position.epoch;
   for (const auto& [name, feed] : m_feeds) step.waited += feed->waited();
+  m_dataWaited += step.waited;
   m_underWay.push_back(std::move(step));
   m_sound = true;
 }
@@ -87,12 +90,16 @@ void TrainingSession::readFigures(StepBegun& step, PartBegun& part) {
   const Signals signals{.stop = stopWanted(),
                         .commands = !m_held.empty(),
                         .write = first() && longSinceWrite(),
-                        .weights = &part == &step.parts.front() ? step.weights : 0};
+                        .weights = &part == &step.parts.front() ? step.weights : 0,
+                        .time = &part == &step.parts.front() && m_parallel.ranks() > 1
+                                    ? m_rankClock.take(waited(), m_dataWaited)
+                                    : RankStep()};
   UpdateRunner::Outcome& outcome = part.outcome.emplace(part.update->finish(signals));
-  if (signals.weights != 0) step.apart = std::move(outcome.apart);
-  m_stopAgreed |= outcome.stop;
-  m_commandsAgreed |= outcome.commands;
-  m_writeAgreed |= outcome.write;
+  if (signals.weights != 0) step.apart = std::move(outcome.said.apart);
+  if (first() && &part == &step.parts.front()) m_rankSums.add(outcome.said.times);
+  m_stopAgreed |= outcome.said.stop;
+  m_commandsAgreed |= outcome.said.commands;
+  m_writeAgreed |= outcome.said.write;
   if (!outcome.diverged.empty()) step.diverged = fmt::format("in {} {}", nameOf(*part.update), outcome.diverged);
 }
 
@@ -229,6 +236,29 @@ void TrainingSession::tellGradients(std::int64_t step) {
   tell("gradients", fields);
 }
 
+double TrainingSession::waited() const {
+  double seconds = 0;
+  for (const auto& update : m_updates) seconds += update->waited();
+  return seconds;
+}
+
+// What of a step each rank computes and waits, of the steps since it was told last: behind the first few of an attempt,
+// then as what is told by layer.
+void TrainingSession::tellRanks(std::int64_t step) {
+  if (m_parallel.ranks() == 1 || m_rankSums.steps() == 0 || m_stepsTold < kExchangesMeasured) return;
+  const Clock::time_point now = Clock::now();
+  if (!m_lastRanks) {
+    m_firstRanks = now;
+  } else {
+    const std::chrono::duration<double> since = now - *m_lastRanks, all = now - m_firstRanks;
+    if (since.count() < std::max(kSecondsBetweenLayers, kShareBetweenLayers * all.count())) return;
+  }
+  m_lastRanks = now;
+  Json fields = m_rankSums.take(m_hosts);
+  fields["step"] = step;
+  tell("ranks", fields);
+}
+
 // A step takes from when it was begun, or from when the one before was done, to its figures.
 void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) {
   const Clock::time_point now = Clock::now(), from = std::max(step.began, std::exchange(m_lastTold, now));
@@ -255,6 +285,7 @@ void TrainingSession::tellStep(const StepBegun& step, const Measured& measured) 
   tell("step", fields);
   if (outcome.made) tellGradients(step.step);
   if (m_parallel.ranks() > 1 && ++m_stepsTold == kExchangesMeasured) tellExchange(step.step);
+  tellRanks(step.step);
   if (!step.layers) return;
   Json layers = *step.layers;
   layers["step"] = step.step;

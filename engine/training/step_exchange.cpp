@@ -35,7 +35,7 @@ StepExchange::StepExchange(const Parallel& parallel, const TrainSettings& settin
   const bool librarys = m_choice.name == "automatic" || m_choice.name == "library";
   GradientExchange::Streams streams{parallel.streams(), false};
   streams.sums = options.delayedIn.empty() && streams.ranks && m_wire == Wire::f32 && librarys &&
-                 !parallel.deterministic && options.smallestBatch >= parallel.logical;
+                 !parallel.deterministic && options.smallestBatch >= parallel.logical && !settings.watchGradients;
   for (std::size_t b = 0; b < options.buckets.size() && !streams.sums; ++b) {
     const bool isOfStates = options.hasStates && b + 1 == options.buckets.size();
     addPart({.wire = isOfStates ? Wire::f32 : m_wire,
@@ -206,8 +206,8 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, con
                        Measures measures) {
   m_batch = batch;
   m_norm.reset();
-  // What waits for the next step, and what devices sum by themselves, is no step's part that could be looked at.
-  m_measures = measures == Measures::shardNorm && m_turns.empty() && m_gradientTensors > 0;
+  m_whole.reset();
+  m_measures = measures != Measures::nothing && m_gradientTensors > 0;
   const Compute told = [&](std::size_t k, StepOptions options) {
     options.everywhere = m_parallel.alike(batch);
     compute(k, options);
@@ -216,12 +216,24 @@ void StepExchange::run(const std::vector<Shard>& shards, std::int64_t batch, con
   m_addsShards ? runShards(shards, told) : runInStore(shards, told);
   takeTurns();
   if (m_measures) shareNorm();
+  if (m_norm && measures == Measures::bothNorms)
+    m_whole = GradientNorm{squaresOfGradients(), static_cast<double>(m_batch)};
+}
+
+// Of what was computed: where gradients are delayed, what stands in the exchange's tensors is older.
+double StepExchange::squaresOfGradients() {
+  double squares = 0;
+  if (!m_turns.empty() && !m_addsShards) {
+    for (std::size_t i = 0; i < m_gradientTensors; ++i) squares += squaresOf(m_turns[i].first->values());
+    return squares;
+  }
+  fetch(0, m_gradientTensors);
+  for (std::size_t i = 0; i < m_gradientTensors; ++i) squares += squaresOf(m_tensors[i]);
+  return squares;
 }
 
 void StepExchange::measure(const Shard& shard) {
-  fetch(0, m_gradientTensors);
-  double squares = 0;
-  for (std::size_t i = 0; i < m_gradientTensors; ++i) squares += squaresOf(m_tensors[i]);
+  const double squares = squaresOfGradients();
   // A shard's gradient is weighted by its share of the step.
   const double share = static_cast<double>(shard.count) / static_cast<double>(m_batch);
   m_norm = GradientNorm{squares / (share * share), static_cast<double>(shard.count)};
@@ -269,7 +281,11 @@ void StepExchange::takeTurns() {
 }
 
 void StepExchange::runDelayed(const std::vector<Shard>& shards, const Compute& compute) {
-  for (std::size_t k = 0; k < shards.size(); ++k) compute(k, {.accumulate = k > 0});
+  for (std::size_t k = 0; k < shards.size(); ++k) {
+    compute(k, {.accumulate = k > 0});
+    if (m_measures && k == 0) measure(shards.front());
+  }
+  if (m_measures) shareNorm();
   if (shards.empty())
     for (const auto& [computed, waiting] : m_turns)
       computed->write(std::vector<float>(static_cast<std::size_t>(computed->elements())));

@@ -7,7 +7,8 @@
 // gradient (averageStates()), which travels as the others do but is never rounded; the update puts it in its place.
 // Where gradients are delayed, those of a step go round while the next is computed: they wait in a slot,
 // and those of the step before stand in the store when run() returns.
-// Devices that exchange by themselves sum gradients in f32 where every rank has samples in every step.
+// Devices that exchange by themselves sum gradients in f32 where every rank has samples in every step and nobody looks
+// at a rank's own.
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,13 +46,16 @@ class StepExchange {
   bool scatters() const { return m_scatters; }
 
   // Computes and adds up a step: `compute(k, options)` runs shard k, in ascending order. Where it is to be measured,
-  // the gradient's length over the first shard of each rank is known behind it, by all ranks alike.
+  // the gradient's length over the first shard of each rank is known behind it, by all ranks alike; where the sum is
+  // changed before anybody reads it, that of the whole step too.
   using Compute = std::function<void(std::size_t k, StepOptions options)>;
-  enum class Measures { nothing, shardNorm };
+  enum class Measures { nothing, shardNorm, bothNorms };
   void run(const std::vector<Shard>& shards, std::int64_t batch, const Compute& compute,
            Measures measures = Measures::nothing);
-  // Of the last step: a mean over ranks. None where there was nothing smaller than the step, or none was wanted.
+  // Of the last step: a mean over ranks. None where there was nothing smaller than the step, or none was wanted. Where
+  // gradients are delayed it is that of the gradients that were computed in it, not of those that it leaves.
   const std::optional<GradientNorm>& shardNorm() const { return m_norm; }
+  const std::optional<GradientNorm>& wholeNorm() const { return m_whole; }
   // Seconds that the thread which computes has waited for the exchange so far; none where nothing goes through the
   // host.
   std::optional<double> waited() const;
@@ -60,6 +64,7 @@ class StepExchange {
 
  private:
   void wait();
+  double squaresOfGradients();
   void measure(const Shard& shard);
   void shareNorm();
   void runDelayed(const std::vector<Shard>& shards, const Compute& compute);
@@ -109,7 +114,7 @@ class StepExchange {
   std::int64_t m_batch = 0;
   std::size_t m_gradientTensors = 0;  // of m_tensors; behind them stand averaged states
   bool m_measures = false;            // in this step
-  std::optional<GradientNorm> m_norm;
+  std::optional<GradientNorm> m_norm, m_whole;
   double m_waited = 0;
 };
 

@@ -17,6 +17,7 @@
 #include "engine/training/layer_recorder.h"
 #include "engine/training/layer_times.h"
 #include "engine/training/project_data.h"
+#include "engine/training/rank_times.h"
 #include "engine/training/same_weights.h"
 #include "engine/training/trainer.h"
 #include "engine/training/update_runner.h"
@@ -89,6 +90,8 @@ class TrainingSession {
   void tellRecorded(const StepBegun& step);
   void tellExchange(std::int64_t step);
   void tellGradients(std::int64_t step);
+  double waited() const;  // for other ranks, in seconds
+  void tellRanks(std::int64_t step);
 
   // training: training_session.cpp
   bool first() const { return m_events != nullptr; }  // rank 0: it reads and writes the run's folder
@@ -129,6 +132,11 @@ class TrainingSession {
   LayerTimes m_layerTimes;
   int m_stepsTold = 0;                                                 // steps that were told in this attempt
   std::optional<Clock::time_point> m_firstGradients, m_lastGradients;  // when these were told of
+  RankClock m_rankClock;                                               // several ranks: this one's
+  RankSums m_rankSums;                                                 // rank 0's, of all
+  double m_dataWaited = 0;                                             // seconds, of all steps so far
+  std::optional<Clock::time_point> m_lastRanks;                        // when these were told of
+  Clock::time_point m_firstRanks;
   CompileOptions m_compile;
   ProjectData m_data;
   ParameterStore m_store;

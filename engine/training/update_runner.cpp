@@ -1,5 +1,6 @@
 #include "engine/training/update_runner.h"
 
+#include <chrono>
 #include <cmath>
 
 #include "engine/base/error.h"
@@ -56,6 +57,7 @@ UpdateRunner::UpdateRunner(const UpdateParts& parts) : m_parts(parts), m_scale(p
   std::string delayed;
   for (const MethodChoice& choice : parts.settings.methods)
     if (choice.row->delays) delayed = methodSlot(choice.row->slots.front(), parts.index);
+  if (!delayed.empty()) m_noise.setDelayed();
   if (m_request.averagesStates) {
     m_exchange = std::make_unique<StepExchange>(parts.parallel, parts.settings, parts.store,
                                                 StepExchange::Options{.buckets = m_buckets,
@@ -279,17 +281,18 @@ void UpdateRunner::computeAll(Begun& begun) {
     const double before = m_exchange->waited().value_or(0);
     m_exchange->run(
         begun.shards, begun.size, [&](std::size_t k, StepOptions options) { compute(begun, k, options); },
-        measures(begun) ? StepExchange::Measures::shardNorm : StepExchange::Measures::nothing);
-    begun.norm = m_exchange->shardNorm();
+        measures(begun));
+    if (!m_again) begun.norm = m_exchange->shardNorm(), begun.whole = m_exchange->wholeNorm();
     if (const auto waited = m_exchange->waited()) begun.exchange = begun.exchange.value_or(0) + *waited - before;
   } else
     for (std::size_t k = 0; k < begun.shards.size(); ++k) compute(begun, k, {.accumulate = k > 0});
 }
 
-// Methods that compute twice or keep gradients back leave no step's part beside its whole.
-bool UpdateRunner::measures(const Begun& begun) const {
-  const MethodCost& method = m_parts.settings.method;
-  return m_parts.settings.watchGradients && method.computes == 1 && begun.step % kStepsBetweenNorms == 0;
+// A method that computes twice is measured the first time, at the run's own weights.
+StepExchange::Measures UpdateRunner::measures(const Begun& begun) const {
+  if (!m_parts.settings.watchGradients || m_again || begun.step % kStepsBetweenNorms != 0)
+    return StepExchange::Measures::nothing;
+  return m_parts.settings.method.computes > 1 ? StepExchange::Measures::bothNorms : StepExchange::Measures::shardNorm;
 }
 
 // At weights that a method moved. Loss, metrics and running statistics stay those of the first time.
@@ -321,12 +324,10 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
 
   Outcome outcome;
   if (parallel.ranks() > 1) {
-    Gathered gathered = gatherMeasured(parallel.communicator, m_metrics, measured, begun.most, signals);
-    measured = std::move(gathered.parts);
-    outcome.stop = gathered.stop;
-    outcome.commands = gathered.commands;
-    outcome.write = gathered.write;
-    outcome.apart = std::move(gathered.apart);
+    const auto entered = std::chrono::steady_clock::now();
+    outcome.said = gatherMeasured(parallel.communicator, m_metrics, measured, begun.most, signals);
+    m_gathered += std::chrono::duration<double>(std::chrono::steady_clock::now() - entered).count();
+    measured = std::move(outcome.said.parts);
   }
   Means means;
   bool finite = true;
@@ -341,16 +342,19 @@ UpdateRunner::Outcome UpdateRunner::finish(const Signals& signals) {
     outcome.diverged = diagnose(begun, symptom, shard);
     return outcome;
   }
-  if (!begun.applies) return outcome;
+  const auto samples = static_cast<double>(begun.size);
+  if (!begun.applies) {
+    outcome.noiseScale = m_noise.add(begun.norm, begun.whole, samples, std::nan(""));
+    return outcome;
+  }
   const ApplyOutcome applied = late() ? m_update->finish() : m_update->apply(begun.apply);
   outcome.gradientNorm = applied.gradientNorm;
   outcome.ratios = applied.ratios;
   if (m_scale.active()) outcome.lossScale = m_scale.value();
   // All ranks see the same sum of gradients, to the bit, and so come to the same answer.
   outcome.made = applied.notFinite.empty();
-  if (begun.norm && outcome.made)
-    m_noise.add(*begun.norm, {applied.gradientNorm * applied.gradientNorm, static_cast<double>(begun.size)});
-  if (begun.norm) outcome.noiseScale = m_noise.noiseScale();
+  const double taken = outcome.made ? applied.gradientNorm : std::nan("");
+  outcome.noiseScale = m_noise.add(begun.norm, begun.whole, samples, taken);
   if (m_sharded && outcome.made) m_sharded->shareWeights();
   if (outcome.made)
     m_scale.grow();

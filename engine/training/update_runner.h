@@ -54,8 +54,7 @@ class UpdateRunner {
     bool skipped = false;  // its gradients overflowed: nothing was changed, the next step has half the scale
     std::optional<TrustRatios> ratios;  // of rules that measure
     std::string diverged;               // what is not finite and where; empty = all is well; the same on every rank
-    bool stop = false, commands = false, write = false;  // what some rank said (Signals)
-    std::vector<int> apart;                              // ranks whose weights are not those of rank 0 (Signals)
+    Gathered said;                      // of several ranks; `parts` went into `measured`
   };
   // Begins a step on the feed's current batch. `step` counts from 0; `epoch`: epochs done before it.
   void begin(std::int64_t step, double learningRate, double epoch);
@@ -93,6 +92,8 @@ class UpdateRunner {
   void settleExchange() {
     if (m_exchange) m_exchange->settle();
   }
+  // Seconds that this rank has waited for the others so far: for their gradients and their measures.
+  double waited() const { return m_gathered + (m_exchange ? m_exchange->waited().value_or(0) : 0); }
   // How its gradients are added over ranks (StepExchange::describe()); null where they are not, or on their devices.
   Json exchange() const { return m_exchange ? m_exchange->describe() : Json(); }
   const Executable& executable() const { return m_parts.networks.get(m_request); }
@@ -110,11 +111,12 @@ class UpdateRunner {
     std::int64_t epoch = 0, first = 0, size = 0;  // of its batch
     bool applies = true;                          // the rule runs on its gradients
     std::optional<GradientNorm> norm;             // of its shards, where that was measured
+    std::optional<GradientNorm> whole;            // of the step, where the rule takes another gradient
     std::optional<double> exchange;               // seconds of waiting for it
   };
   Executable& fill(const Shard& shard);
   void compute(Begun& begun, std::size_t shard, StepOptions options);
-  bool measures(const Begun& begun) const;
+  StepExchange::Measures measures(const Begun& begun) const;
   void computeAll(Begun& begun);
   void computeAgain(Begun& begun);
   void makeMethods();
@@ -136,11 +138,12 @@ class UpdateRunner {
   std::vector<std::string> m_statistics;  // running ones that travel as gradients
   std::unique_ptr<StepExchange> m_exchange;
   std::deque<Begun> m_begun;
+  double m_gathered = 0;  // seconds in which measures were gathered
   Figures m_figures;
   std::vector<std::unique_ptr<UpdateMethod>> m_methods;  // as the settings name them
   bool m_again = false;                                  // gradients are computed once more
   LossScale m_scale;
-  NoiseWhileTraining m_noise;
+  NoiseOfSteps m_noise;
   bool m_late = false;
   std::unique_ptr<Schedule> m_schedule;
   std::unique_ptr<Schedule> m_withoutWarmup;

@@ -497,6 +497,58 @@ TEST(Start, WatchedGradientsTellNoiseAndWaiting) {
     }
 }
 
+// Of delayed gradients, whose exchange goes on behind, and of those that SAM takes elsewhere: as of plain ones.
+TEST(Start, NoiseIsMeasuredWithMethodsToo) {
+  const Shared shared("noise");
+  std::map<std::string, double> last;
+  for (const auto& [name, more] : std::map<std::string, Json>{
+           {"plain", Json::object()}, {"delayed", {{"gradients", "delayed"}}}, {"sam", {{"perturbation", "sam"}}}}) {
+    Json settings = {{"epochs", 40}, {"batch", 24}, {"watch_gradients", true}, {"validate_every", 0}};
+    settings["optimizer"] = {{"name", "SGD"}, {"learning_rate", 0.0}};  // all see the same weights
+    settings.update(more);
+    const Workshop::Run run = runOnAll(shared, projectOf(kNets[0], settings), name);
+    if (rank() != 0) continue;
+    for (const Event& step : run.of("step"))
+      if (step.body.contains("noise_scale")) last[name] = step.body["noise_scale"].get<double>();
+    EXPECT_EQ(last.count(name) == 0, size() == 1) << name;
+  }
+  if (rank() != 0 || size() == 1) return;
+  EXPECT_NEAR(last["sam"], last["plain"], 1e-3 * last["plain"]);
+  EXPECT_NEAR(last["delayed"], last["plain"], 1e-3 * last["plain"]);
+}
+
+// What each rank does with a step, told once behind the eighth: the parts are the step, and nobody waits for the
+// slowest longer than it takes.
+TEST(Start, TheTimeOfAStepIsToldByRank) {
+  const Shared shared("times");
+  const Workshop::Run run =
+      runOnAll(shared, projectOf(kNets[0], {{"epochs", 10}, {"batch", 24}, {"validate_every", 1}}), "times");
+  if (rank() != 0) return;
+  const std::vector<Event> told = run.of("ranks");
+  ASSERT_EQ(told.empty(), size() == 1);
+  if (told.empty()) return;
+  const Json& body = told.front().body;
+  EXPECT_EQ(body["step"], 8);
+  EXPECT_EQ(body["steps"], 7) << "the first has no step before it";
+  EXPECT_EQ(body["hosts"].size(), 1u);
+  EXPECT_EQ(body["hosts"][0][1], size());
+  double least = 1e9;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(size()); ++i) {
+    const auto at = [&](const char* key) { return body[key].at(i).get<double>(); };
+    EXPECT_GT(at("computing_ms"), 0);
+    EXPECT_GE(at("waiting_ms"), 0);
+    EXPECT_EQ(at("exchanging_ms"), body["exchanging_ms"][0]);
+    least = std::min(least, at("waiting_ms"));
+  }
+  EXPECT_EQ(body["computing_ms"].size(), static_cast<std::size_t>(size()));
+  const std::vector<Event> steps = run.of("step");
+  double all = 0, summed = 0;
+  for (std::size_t i = 1; i < 8; ++i) all += steps[i].body["ms"].get<double>() / 7;
+  for (const char* key : {"computing_ms", "exchanging_ms", "waiting_ms", "data_ms"})
+    summed += body[key][0].get<double>();
+  EXPECT_LT(summed, 3 * all + 1);
+}
+
 TEST(Start, SettingsThatCannotBeWithSoManyRanksAreRefused) {
   const Shared shared("cannot");
   int runs = 0;

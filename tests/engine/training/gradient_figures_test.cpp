@@ -10,6 +10,7 @@
 #include "engine/network/project_arguments.h"
 #include "engine/program/parameter_store.h"
 #include "engine/training/noise_scale.h"
+#include "engine/training/rank_times.h"
 #include "tests/engine/training/fixture.h"
 
 namespace loom {
@@ -74,7 +75,8 @@ Json watched(const Json& settings) {
   return project;
 }
 
-// At weights that stay where they are: by passes, by virtual ranks, and in a deterministic run.
+// At weights that stay where they are: by passes, by virtual ranks, in a deterministic run, and with methods that take
+// another gradient than that of the step.
 TEST(WatchedGradients, TellTheNoiseScaleThatIsMeasuredOnRequest) {
   const Workshop workshop("watched", 2000);
   const Json still = {{"epochs", 8}, {"optimizer", {{"name", "SGD"}, {"learning_rate", 0.0}}}};
@@ -83,8 +85,11 @@ TEST(WatchedGradients, TellTheNoiseScaleThatIsMeasuredOnRequest) {
       measureNoiseScale(cpuBackend(), {.project = project, .folder = workshop.path(), .run = {}, .samples = 2000})
           .noise;
   int runs = 0;
-  for (const Json& parts : {Json{{"accumulate", 4}}, Json{{"virtual_ranks", 4}, {"wire", "bf16"}},
-                            Json{{"deterministic", true}, {"virtual_ranks", 4}, {"epochs", 4}}}) {
+  for (const Json& parts :
+       {Json{{"accumulate", 4}}, Json{{"virtual_ranks", 4}, {"wire", "bf16"}},
+        Json{{"deterministic", true}, {"virtual_ranks", 4}, {"epochs", 4}},
+        Json{{"accumulate", 4}, {"perturbation", "sam"}}, Json{{"accumulate", 4}, {"gradients", "delayed"}},
+        Json{{"virtual_ranks", 4}, {"gradients", "delayed"}, {"wire", "bf16"}}}) {
     SCOPED_TRACE(parts.dump());
     Json json = watched(still);
     json["training"].update(parts);
@@ -115,6 +120,23 @@ TEST(WatchedGradients, LeaveTheWeightsAsTheyWouldBe) {
   EXPECT_EQ(run.tensors(), plain.tensors());
   EXPECT_TRUE(plain.of("gradients").empty());
   EXPECT_TRUE(noiseOf(plain).empty());
+}
+
+// The rank that waits least is the slowest: what it waits is the exchange, what others wait beyond is lost.
+TEST(RankSums, PartExchangingFromWaiting) {
+  RankSums sums;
+  sums.add({{.all = 0, .waited = 1, .data = 0}, {.all = 1, .waited = 0, .data = 0}});  // not known of all
+  EXPECT_EQ(sums.steps(), 0);
+  sums.add({{.all = 0.010, .waited = 0.004, .data = 0}, {.all = 0.010, .waited = 0.001, .data = 0.002}});
+  sums.add({{.all = 0.012, .waited = 0.002, .data = 0}, {.all = 0.012, .waited = 0.005, .data = 0}});
+  EXPECT_EQ(sums.steps(), 2);
+  const Json told = sums.take({"a", "b"});
+  EXPECT_EQ(told["exchanging_ms"], Json({1.5, 1.5}));
+  EXPECT_EQ(told["waiting_ms"], Json({1.5, 1.5}));
+  EXPECT_EQ(told["computing_ms"], Json({8.0, 7.0}));
+  EXPECT_EQ(told["data_ms"], Json({0.0, 1.0}));
+  EXPECT_EQ(told["hosts"], Json::parse(R"([["a", 1], ["b", 1]])"));
+  EXPECT_EQ(sums.steps(), 0);
 }
 
 TEST(TrustRatios, StandByLayerInTheEvents) {
