@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/base/files.h"
 #include "engine/base/json.h"
+#include "engine/base/words.h"
 #include "engine/loom/bench/calibration.h"
 #include "engine/loom/gpu_plan.h"
 #include "engine/loom/processor_plan.h"
@@ -26,7 +27,7 @@ struct AdviseArguments {
   std::string project, host = "local", hosts, device = "cpu", out, folder;
   std::vector<std::string> settings;
   std::vector<double> between, within;  // delay in microseconds, bandwidth in Mbit/s
-  int ranks = 0, perHost = 0, ranksNow = 1, most = 4096;
+  int ranks = 0, perHost = 0, ranksNow = 1, trainedOn = 0, most = 4096;
   std::int64_t sameAs = 0, samples = 0;
   double noise = 0, memory = 0;
   bool json = false, scalingOnly = false;
@@ -162,14 +163,20 @@ int advise(const AdviseArguments& given) {
                                 .links = host.links,
                                 .samples = question.samples,
                                 .epochs = settings.epochs,
-                                .most = given.most};
+                                .most = given.most,
+                                .also = given.ranksNow};
   const std::vector<ScalingPoint> points = predictScaling(project, scaling);
   if (given.scalingOnly) {
+    ScalingQuestion asItIs = scaling;
+    asItIs.batch = settings.batch;
+    const int trainedOn = given.trainedOn > 0 ? given.trainedOn : given.ranksNow;
+    const std::vector<ScalingPoint> run{predictScalingAt(project, asItIs, trainedOn)};
     if (given.json)
-      fmt::print("{}\n", Json{{"scaling", toJson(points)}}.dump());
+      fmt::print("{}\n", Json{{"scaling", toJson(points)}, {"run", toJson(run).front()}}.dump());
     else
-      fmt::print("{} samples a rank, {}\n{}", scaling.samplesPerRank,
-                 host.measured ? "links as given" : "links assumed", toText(points));
+      fmt::print("{} samples a rank, {}\n{}this run, on {}\n{}", scaling.samplesPerRank,
+                 host.measured ? "links as given" : "links assumed", toText(points), counted(trainedOn, "ranks"),
+                 toText(run));
     return kExitDone;
   }
   const RunChoice choice = chooseRun(project, 0, given.ranksNow, question);
@@ -221,6 +228,8 @@ void addAdvise(CLI::App& app, Session& session) {
   verb->add_option("--memory", given->memory, "That a rank may use, in MiB")->check(CLI::PositiveNumber);
   verb->add_option("--samples", given->samples, "Of an epoch, where the data is not here")->check(CLI::PositiveNumber);
   verb->add_option("--now", given->ranksNow, "Ranks that the project's batch is meant for")
+      ->check(CLI::Range(1, 65536));
+  verb->add_option("--trained-on", given->trainedOn, "Ranks of which --scaling tells the run, where others are virtual")
       ->check(CLI::Range(1, 65536));
   verb->add_option("--most", given->most, "Up to so many ranks is told how it scales")->check(CLI::Range(1, 65536));
   verb->add_option("--folder", given->folder, "Where the project's relative paths begin; by default its own folder");

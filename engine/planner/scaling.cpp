@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "engine/base/json.h"
 #include "engine/planner/exchange_plan.h"
@@ -93,13 +94,13 @@ ScalingPoint predictScalingAt(const Project& project, const ScalingQuestion& que
 
 std::vector<ScalingPoint> predictScaling(const Project& project, const ScalingQuestion& question) {
   const std::vector<std::size_t> buckets = exchangedBuckets(project);
-  std::vector<ScalingPoint> points;
   const int host = question.perHost > 0 ? question.perHost : question.most;
-  int ranks = 1;
-  for (; ranks < host && ranks <= question.most; ranks *= 2)
-    points.push_back(scalingPoint(project, question, buckets, ranks));
-  for (ranks = host; ranks <= question.most; ranks *= 2)
-    points.push_back(scalingPoint(project, question, buckets, ranks));
+  std::set<int> counts;
+  for (int ranks = 1; ranks < host && ranks <= question.most; ranks *= 2) counts.insert(ranks);
+  for (int ranks = host; ranks <= question.most; ranks *= 2) counts.insert(ranks);
+  if (question.also > 0) counts.insert(question.also);
+  std::vector<ScalingPoint> points;
+  for (const int ranks : counts) points.push_back(scalingPoint(project, question, buckets, ranks));
   return points;
 }
 

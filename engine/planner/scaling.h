@@ -22,6 +22,7 @@ struct ScalingQuestion {
   std::int64_t samples = 0;  // of an epoch; 0 = not known
   double epochs = 0;
   int most = 4096;           // ranks
+  int also = 0;              // and at so many; 0 = at no others
   std::vector<Wire> wires;   // to choose from; empty: the project's
   bool anyReduction = true;  // the cheapest; else the project's
 };

@@ -55,6 +55,19 @@ TEST(Scaling, GoesFromOneRankToThousands) {
   EXPECT_LT(points.back().efficiency, 0.9);
 }
 
+// A run's own ranks stand among the powers of two.
+TEST(Scaling, TellsOfTheRunsOwnRanks) {
+  ScalingQuestion asked = question();
+  asked.also = 12;
+  const std::vector<ScalingPoint> points = predictScaling(scaled({{"batch", 32}}), asked);
+  const auto own =
+      std::find_if(points.begin(), points.end(), [](const ScalingPoint& each) { return each.ranks == 12; });
+  ASSERT_NE(own, points.end());
+  EXPECT_EQ(std::prev(own)->ranks, 8);
+  EXPECT_EQ(std::next(own)->ranks, 16);
+  EXPECT_EQ(points.size(), predictScaling(scaled({{"batch", 32}}), question()).size() + 1);
+}
+
 // No way of the table is cheaper than the one that is taken, and a wide link leaves nothing to wait for.
 TEST(Scaling, TakesTheCheapestReduction) {
   const Project project = scaled({{"batch", 32}});
