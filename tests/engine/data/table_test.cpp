@@ -120,7 +120,10 @@ TEST_F(Tables, TheDoctorSaysOneThingAColumn) {
 TEST_F(Tables, WhatCannotBeGuessedIsAsked) {
   std::string text = "d,time,y\n";
   for (int i = 0; i < 40; ++i)
-    text += fmt::format("{}/{}/2026,{},{}\n", 1 + i % 12, 1 + i % 11, 1700000000 + 60 * i, i % 10 ? "1.5" : "");
+    text += fmt::format("{}/{}/2026,{},{}\n", 1 + i % 12, 1 + i % 11, 1700000000 + 60 * i,
+                        i % 10 == 0 ? ""
+                        : i % 2     ? "1.5"
+                                    : "2.5");
   const auto findings = tableFindings(analyseTable(folder.write("t.csv", text)));
   EXPECT_THAT(find(findings, FindingKind::date)->title, HasSubstr("does the day or the month stand first?"));
   EXPECT_EQ(find(findings, FindingKind::date)->remedies[1].steps[0]["order"], "mdy");
@@ -238,6 +241,16 @@ TEST_F(Tables, FilesOfNumbersAreNoWords) {
   EXPECT_EQ(find(findings, FindingKind::text), nullptr);
   EXPECT_EQ(find(findings, FindingKind::unreadable)->title, "x: 1 file is not there");
   EXPECT_EQ(find(findings, FindingKind::unreadable)->remedies[0].find, FindAgain::files);
+}
+
+TEST_F(Tables, WhatNeverChangesIsNoTarget) {
+  std::string text = "a,flag,land\n";
+  for (int i = 0; i < 20; ++i) text += fmt::format("{},1,NO\n", i);
+  const TableFacts facts = analyseTable(folder.write("t.csv", text));
+  EXPECT_FALSE(canBeTarget(*facts.find("flag")));
+  EXPECT_FALSE(canBeTarget(*facts.find("land")));
+  EXPECT_TRUE(canBeTarget(*facts.find("a")));
+  EXPECT_EQ(suggestTable(facts).targets.size(), 1u);
 }
 
 // A folder of pictures that was moved: nothing is said of columns that nobody can know, and no remedy takes all away.
