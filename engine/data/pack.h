@@ -15,7 +15,9 @@
 // All numbers little-endian. A file that was cut short has no trailer and is refused.
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/base/files.h"
@@ -64,5 +66,7 @@ class PackWriter {
 // Throws Error(badData) for a file that is no whole pack of this version, Error(badProject) where `prepare` brings
 // sounds to another rate than they are packed at.
 std::unique_ptr<Dataset> openPack(const std::filesystem::path& file, const std::vector<Json>& prepare = {});
+// Samples a second of its sounds, by variable, where all have one. Throws as openPack().
+std::map<std::string, int> packedRates(const std::filesystem::path& file);
 
 }  // namespace loom

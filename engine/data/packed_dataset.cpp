@@ -184,4 +184,10 @@ std::unique_ptr<Dataset> openPack(const std::filesystem::path& file, const std::
   return pack;
 }
 
+std::map<std::string, int> packedRates(const std::filesystem::path& file) {
+  std::map<std::string, int> rates = PackedDataset(file).rates();
+  std::erase_if(rates, [](const auto& each) { return each.second <= 0; });
+  return rates;
+}
+
 }  // namespace loom

@@ -104,9 +104,11 @@ int predict(const EvaluateArguments& given, Desk& desk) {
     request.keep = static_cast<std::int64_t>(request.files.size());
   TrainedNetwork& trained = desk.network(given, given.run);
   const Predictions predictions = trained.predict(request);
+  // What was predicted is said, and that something was not.
+  const int code = predictions.refused.empty() ? kExitDone : exitCode(ErrorCode::badData);
   if (given.json) {
     desk.say(toJson(predictions).dump() + '\n');
-    return kExitDone;
+    return code;
   }
   std::string text;
   for (const PredictedSample& sample : predictions.kept)
@@ -119,8 +121,12 @@ int predict(const EvaluateArguments& given, Desk& desk) {
     text += fmt::format("{} with {} ({}{}) in {}\n", counted(predictions.samples, "rows"),
                         counted(static_cast<std::int64_t>(columns.size()), "new columns"), columns.front(),
                         columns.size() > 1 ? " ... " + columns.back() : std::string(), request.out.string());
+  for (const std::string& note : predictions.notes) text += note + '\n';
+  if (!predictions.refused.empty())
+    text += fmt::format("{} of {} files were not predicted:\n{}\n", predictions.refused.size(), request.files.size(),
+                        refusedText(predictions.refused));
   desk.say(text);
-  return kExitDone;
+  return code;
 }
 
 }  // namespace

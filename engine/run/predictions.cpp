@@ -59,6 +59,8 @@ Json toJson(const Predictions& predictions) {
   for (const PredictedSample& sample : predictions.kept) {
     Json row = {{"sample", sample.sample}, {"outputs", Json::array()}};
     if (!sample.source.empty()) row["source"] = sample.source;
+    if (!sample.cells.empty()) row["cells"] = sample.cells;
+    if (!sample.marks.empty()) row["marks"] = sample.marks;
     if (sample.loss) row["loss"] = numberToJson(*sample.loss);
     for (const PredictedSample::Output& output : sample.outputs) {
       Json each = {{"values", numbers(output.values)}};
@@ -67,8 +69,13 @@ Json toJson(const Predictions& predictions) {
     }
     rows.push_back(std::move(row));
   }
-  return {{"checkpoint", predictions.checkpoint}, {"step", predictions.step},      {"samples", predictions.samples},
-          {"columns", predictions.columns},       {"outputs", std::move(outputs)}, {"rows", std::move(rows)}};
+  Json json = {{"checkpoint", predictions.checkpoint}, {"step", predictions.step},      {"samples", predictions.samples},
+               {"columns", predictions.columns},       {"outputs", std::move(outputs)}, {"rows", std::move(rows)}};
+  if (!predictions.heads.empty()) json["heads"] = predictions.heads;
+  if (!predictions.notes.empty()) json["notes"] = predictions.notes;
+  for (const RefusedSample& each : predictions.refused)
+    json["refused"].push_back({{"source", each.source}, {"reason", each.reason}});
+  return json;
 }
 
 Predictions predictionsFromJson(const Json& json) {
@@ -94,6 +101,8 @@ Predictions predictionsFromJson(const Json& json) {
       PredictedSample sample;
       sample.sample = row.at("sample").get<std::int64_t>();
       sample.source = row.value("source", std::string());
+      sample.cells = row.value("cells", std::vector<std::string>());
+      sample.marks = row.value("marks", std::vector<std::string>());
       if (const auto loss = row.find("loss"); loss != row.end()) sample.loss = numberFromJson(*loss);
       for (const Json& each : row.at("outputs"))
         sample.outputs.push_back({numbersOf(each.at("values")),
@@ -103,6 +112,11 @@ Predictions predictionsFromJson(const Json& json) {
                    sample.outputs.size(), predictions.outputs.size());
       predictions.kept.push_back(std::move(sample));
     }
+    predictions.heads = json.value("heads", std::vector<std::string>());
+    predictions.notes = json.value("notes", std::vector<std::string>());
+    if (const auto refused = json.find("refused"); refused != json.end())
+      for (const Json& each : *refused)
+        predictions.refused.push_back({each.at("source").get<std::string>(), each.at("reason").get<std::string>()});
     return predictions;
   } catch (const Json::exception& fault) {
     throwError(ErrorCode::badData, "this is no prediction ({})", fault.what());

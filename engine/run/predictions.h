@@ -4,7 +4,9 @@
 //
 // As JSON: {"checkpoint", "step", "samples", "columns": ["y'__0", ...],
 //   "outputs": [{"name": "y'", "target": "y", "kind": "classes", "shape": [10], "classes": ["cat", ...]?}],
-//   "rows": [{"sample": 0, "source": "a.png"?, "loss": 0.1?, "outputs": [{"values": [...], "truth": [...]?}]}]}
+//   "rows": [{"sample": 0, "source": "a.png"?, "cells": ["3", "oslo"]?, "marks": ["area is empty: ..."]?, "loss": 0.1?,
+//             "outputs": [{"values": [...], "truth": [...]?}]}],
+//   "heads": ["id", "city"]?, "notes": ["a.wav: ..."]?, "refused": [{"source": "b.png", "reason": "..."}]?}
 // Numbers by numberToJson().
 #include <cstdint>
 #include <optional>
@@ -39,8 +41,15 @@ struct PredictedSample {
   };
   std::int64_t sample = 0;  // from 0
   std::string source;       // the file, where each is a sample of its own
+  std::vector<std::string> cells;  // else its first cells as the CSV has them, under Predictions::heads
+  std::vector<std::string> marks;  // what was put in place of its cells: a hole that was filled, a word never met
   std::vector<Output> outputs;
   std::optional<double> loss;  // of this sample by itself
+};
+
+// A file that is no sample of the network's: a sentence says why, and what can be done.
+struct RefusedSample {
+  std::string source, reason;
 };
 
 struct Predictions {
@@ -49,6 +58,9 @@ struct Predictions {
   std::vector<std::string> columns;  // that were added to the CSV
   std::vector<PredictedOutput> outputs;
   std::vector<PredictedSample> kept;  // of all samples the first ones, as many as were asked for
+  std::vector<std::string> heads;     // columns of the CSV whose cells are told with each
+  std::vector<std::string> notes;     // what was done to files so that the network takes them
+  std::vector<RefusedSample> refused;  // of several files those that were not predicted
 };
 
 struct ClassShare {

@@ -18,7 +18,23 @@ std::filesystem::path makeFolderOfOurs() {
   return path;
 }
 
+void writeRows(const std::filesystem::path& csv, const std::string& variable,
+               const std::vector<std::filesystem::path>& files) {
+  std::string text = csvCell(variable) + "\n";
+  for (const std::filesystem::path& file : files) text += csvCell(file.string()) + "\n";
+  writeFileAtomically(csv, text);
+}
+
 }  // namespace
+
+std::string refusedText(const std::vector<RefusedSample>& refused) {
+  constexpr std::size_t kTold = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(refused.size(), kTold); ++i)
+    text += fmt::format("{}{}: {}", i > 0 ? "\n" : "", std::filesystem::path(refused[i].source).filename().string(),
+                        refused[i].reason);
+  return refused.size() > kTold ? fmt::format("{}\nand {} more", text, refused.size() - kTold) : text;
+}
 
 bool isSampleFile(const std::filesystem::path& file) {
   return sampleEndingOf(file.native()) != nullptr;
@@ -27,12 +43,13 @@ bool isSampleFile(const std::filesystem::path& file) {
 FilesToPredict::FilesToPredict(const std::vector<std::filesystem::path>& files, const std::string& variable)
     : m_files(files) {
   if (m_files.empty()) throwError(ErrorCode::badArgument, "name what is to be predicted: a CSV, pictures or sounds");
-  for (std::filesystem::path& file : m_files) {
-    file = std::filesystem::absolute(file);
+  const auto isThere = [](const std::filesystem::path& file) {
     std::error_code none;
-    if (!std::filesystem::exists(file, none))
-      throwError(ErrorCode::missingFile, "{}: there is no such file", file.string());
-  }
+    return std::filesystem::exists(file, none);
+  };
+  for (std::filesystem::path& file : m_files) file = std::filesystem::absolute(file);
+  if (std::none_of(m_files.begin(), m_files.end(), isThere))
+    throwError(ErrorCode::missingFile, "{}: there is no such file", m_files.front().string());
   const auto samples = std::count_if(m_files.begin(), m_files.end(), isSampleFile);
   if (samples == 0 && m_files.size() == 1) {
     m_csv = m_files.front();
@@ -47,11 +64,19 @@ FilesToPredict::FilesToPredict(const std::vector<std::filesystem::path>& files, 
     throwError(ErrorCode::badArgument,
                "the network has several inputs, and {} is one of them: name a CSV with a column for each",
                m_files.front().filename().string());
+}
+
+void FilesToPredict::fit(const SampleTaken& taken) {
   m_folder = makeFolderOfOurs();
+  FittedSamples fitted = fitSamples(m_files, taken, m_folder);
+  refused = std::move(fitted.refused);
+  if (fitted.good.empty()) throwError(ErrorCode::badData, "{}", refusedText(refused));
   m_csv = m_folder / "files.csv";
-  std::string text = csvCell(variable) + "\n";
-  for (const std::filesystem::path& file : m_files) text += csvCell(file.string()) + "\n";
-  writeFileAtomically(m_csv, text);
+  writeRows(m_csv, taken.variable, fitted.read);
+  if (fitted.read != fitted.good) writeRows(m_told = m_folder / "told.csv", taken.variable, fitted.good);
+  m_files = std::move(fitted.good);
+  steps = std::move(fitted.steps);
+  notes = std::move(fitted.notes);
 }
 
 FilesToPredict::~FilesToPredict() {

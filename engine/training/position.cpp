@@ -1,5 +1,7 @@
 #include "engine/training/position.h"
 
+#include <cmath>
+
 #include "engine/base/error.h"
 #include "engine/training/checkpoint.h"
 
@@ -24,7 +26,9 @@ PlateauState plateauOf(const Json& json) {
 }  // namespace
 
 Json BestSoFar::toJson() const {
-  return {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}};
+  Json json = {{"metric", metric}, {"value", numberToJson(value)}, {"epoch", epoch}, {"step", step}};
+  if (std::isfinite(loss)) json["loss"] = numberToJson(loss);
+  return json;
 }
 
 void Position::countStepsPerEpoch(std::int64_t wanted) {
@@ -108,11 +112,15 @@ Position Position::fromJson(const Json& json) {
     }
     position.batch = json.at("batch").get<std::int64_t>();
     position.stageBatch = json.value("stage_batch", std::int64_t{0});
-    if (json.contains("best"))
+    if (json.contains("best")) {
       position.best = BestSoFar{.metric = json["best"].at("metric").get<std::string>(),
                                 .value = numberFromJson(json["best"].at("value")),
+                                .loss = std::numeric_limits<double>::quiet_NaN(),
                                 .epoch = json["best"].at("epoch").get<double>(),
                                 .step = json["best"].at("step").get<std::int64_t>()};
+      if (const auto loss = json["best"].find("loss"); loss != json["best"].end())
+        position.best->loss = numberFromJson(*loss);
+    }
     return position;
   } catch (const Json::exception& fault) {
     throwError(ErrorCode::badData,

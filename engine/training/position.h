@@ -1,6 +1,7 @@
 #pragma once
 // Where a run stands between two steps: all that a resumed run needs beside the tensors to go on as if it had never
 // stopped.
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct RateOverride {
 struct BestSoFar {
   std::string metric;  // "loss" or a metric's name
   double value = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();  // of equal values the lower one wins; NaN = not known
   double epoch = 0;
   std::int64_t step = 0;
   Json toJson() const;

@@ -2,19 +2,16 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
-#include "engine/data/columns/column_plan.h"
-#include "engine/data/columns/resolve.h"
 #include "engine/data/columns/target_meaning.h"
-#include "engine/data/csv_rows.h"
 #include "engine/data/prepare.h"
 #include "engine/network/analysis.h"
 #include "engine/program/builder.h"
 #include "engine/training/feed.h"
 #include "engine/training/figures.h"
 #include "engine/training/files_to_predict.h"
-#include "engine/training/holes_to_predict.h"
 #include "engine/training/image_input.h"
 #include "engine/training/prediction_csv.h"
+#include "engine/training/row_notes.h"
 #include "engine/training/target_unit.h"
 #include "engine/training/trained_network.h"
 
@@ -34,33 +31,6 @@ void rawValues(const Dataset& data, std::int64_t row, std::size_t variable, std:
   }
   const auto* const numbers = reinterpret_cast<const float*>(bytes.data());
   to.assign(numbers, numbers + bytes.size() / sizeof(float));
-}
-
-// All variables that the network and its losses read.
-std::vector<std::string> allOf(const Network& network) {
-  std::vector<std::string> all;
-  for (const DatasetInput& input : datasetInputs(network)) all.push_back(input.variable);
-  return all;
-}
-
-// Whether the steps can make `options.needed` of the columns that the CSV has.
-bool hasNeeded(const std::filesystem::path& csv, const OpenOptions& options) {
-  const CsvSource source{.format = recogniseCsv(csv, options.format),
-                         .steps = columnStepsOf(options.prepare),
-                         .needed = options.needed,
-                         .everyRow = options.everyRow,
-                         .heldOut = {}};
-  CsvBlockReader reader(csv, 1 << 16, source.format);
-  CsvBlock block;
-  if (!reader.next(block, 1)) return false;
-  std::size_t offset = 0;
-  std::int64_t lines = 0;
-  try {
-    planOf(source, headerOf(block, source.format, offset, lines, [](const Fault&) {}), csv);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
 }
 
 bool reads(const Schema& schema, const Network& network) {
@@ -94,43 +64,6 @@ std::vector<std::string> inputsOf(const Program& program) {
 }
 
 }  // namespace
-
-OpenedDataset TrainedNetwork::openToPredict(const FilesToPredict& files, const Network& network,
-                                            const std::vector<std::string>& inputs, FileUse use) const {
-  const auto prepared = m_description.prepared.find(trainedOn());
-  OpenedDataset opened{.name = files.name(), .csv = files.csv(), .data = {}, .prepare = {}};
-  if (prepared != m_description.prepared.end()) opened.prepare = stepsForAnotherFile(prepared->second);
-  OpenOptions open = files.openOptions();
-  open.prepare = opened.prepare;
-  open.threads = m_settings.threads;
-  open.progress = [this](const CacheProgress& progress) {
-    if (m_options.progress) m_options.progress("to predict", progress);
-    return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
-  };
-  // Where all is there that losses compare, it is read too.
-  open.needed = allOf(network);
-  if (hasNeeded(opened.csv, open)) {
-    // What is judged are rows as training would take them; what is predicted is every row.
-    open.everyRow = use == FileUse::predict;
-    try {
-      opened.data = openDataset(opened.csv, open);
-      return opened;
-    } catch (const Error& error) {
-      if (use == FileUse::evaluate || error.code() != ErrorCode::badData) throw;  // else the target may have holes
-    }
-  }
-  open.needed.clear();
-  for (const std::string& input : inputs) open.needed.push_back(Feed::variableOf(network, input));
-  open.everyRow = true;
-  try {
-    opened.data = openDataset(opened.csv, open);
-  } catch (const Error& error) {
-    const std::string holes = error.code() == ErrorCode::badData ? holesText(opened.csv, open) : std::string();
-    if (!holes.empty()) throwError(ErrorCode::badData, "{}: {}", files.name(), holes);
-    throw;
-  }
-  return opened;
-}
 
 std::vector<TrainedNetwork::NamedOutput> TrainedNetwork::outputsOf(const Program& one) const {
   std::vector<NamedOutput> outputs;
@@ -200,6 +133,7 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
 
   Predictions predictions;
   predictions.checkpoint = m_run.checkpoint().string();
+  if (files) predictions.notes = files->notes, predictions.refused = files->refused;
   std::vector<Output> outputs;
   for (NamedOutput& named : outputsOf(one)) {
     PredictedOutput& output = named.output;
@@ -222,7 +156,7 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const auto bindings = feed.bind(drawn, compiled(feed.batch()).program());
   predictions.step = m_step;
   std::optional<PredictionCsv> csv;
-  if (!request.out.empty()) csv.emplace(opened.csv, request.out, predictions.outputs);
+  if (!request.out.empty()) csv.emplace(files ? files->told() : opened.csv, request.out, predictions.outputs);
   std::vector<std::span<const float>> values;
   std::vector<std::vector<float>> truth(outputs.size());
   const auto pass = [&](const Append* append) {
@@ -257,6 +191,8 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
         if (predictions.samples >= request.keep) continue;
         PredictedSample sample{.sample = predictions.samples,
                                .source = files ? files->source(predictions.samples) : std::string(),
+                               .cells = {},
+                               .marks = {},
                                .outputs = {},
                                .loss = {}};
         for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -275,6 +211,14 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     writeFileAtomically(request.out, [&](const Append& append) { pass(&append); });
   else
     pass(nullptr);
+
+  if (files && !files->areSamples()) {
+    std::vector<RowInput> read;
+    for (const DatasetInput& each : datasetInputs(drawn))
+      if (std::find(inputs.begin(), inputs.end(), each.node) != inputs.end())
+        read.push_back({each.variable, each.shape.elements()});
+    tellRows(opened.csv, prepare, read, predictions);
+  }
 
   // A loss is a mean over its batch: that of one sample is measured on a batch of one.
   if (predictions.kept.empty() || !reads(data->schema(), drawn)) return predictions;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/data/csv_blocks.h"
 #include "engine/data/csv_cells.h"
@@ -34,6 +35,25 @@ std::string asCell(const std::string& word, char separator) {
   std::string cell = "\"";
   for (const char c : word) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
   return cell + "\"";
+}
+
+// As a part of a column's name: what a header would read as something else is left out.
+std::string asName(std::string word) {
+  std::replace(word.begin(), word.end(), ':', ' ');
+  for (auto at = word.find("__"); at != std::string::npos; at = word.find("__")) word.erase(at, 1);
+  while (!word.empty() && word.front() == '_') word.erase(0, 1);
+  return word;
+}
+
+// Whether each value of a row has a class whose word can be its column's name.
+bool namesClasses(const PredictedOutput& output) {
+  if (output.kind != OutputKind::classes || output.shape.elements() != static_cast<std::int64_t>(output.classes.size()))
+    return false;
+  std::set<std::string> names{kWordColumn + 1};
+  return std::all_of(output.classes.begin(), output.classes.end(), [&](const std::string& word) {
+    const std::string name = asName(word);
+    return !name.empty() && names.insert(name).second;
+  });
 }
 
 }  // namespace
@@ -89,10 +109,13 @@ std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& ou
   std::vector<std::string> columns;
   for (const PredictedOutput& output : outputs) {
     const std::int64_t values = output.shape.elements();
+    const bool named = namesClasses(output);
     if (goesIntoFiles(output.shape) || values == 1)
       columns.push_back(output.name);
     else
-      for (std::int64_t i = 0; i < values; ++i) columns.push_back(fmt::format("{}__{}", output.name, i));
+      for (std::int64_t i = 0; i < values; ++i)
+        columns.push_back(named ? fmt::format("{}_{}", output.name, asName(output.classes[static_cast<std::size_t>(i)]))
+                                : fmt::format("{}__{}", output.name, i));
     if (hasWord(output)) columns.push_back(output.name + kWordColumn);
   }
   return columns;
@@ -111,7 +134,8 @@ PredictionCsv::~PredictionCsv() = default;
 
 void PredictionCsv::header(const Append& append) {
   std::string text(m_records->next());
-  for (const std::string& column : predictedColumns(m_outputs)) text += m_records->separator() + column;
+  for (const std::string& column : predictedColumns(m_outputs))
+    text += m_records->separator() + asCell(column, m_records->separator());
   text += "\n";
   append(text.data(), text.size());
 }

@@ -17,7 +17,7 @@ bool goesIntoFiles(const Shape& shape);
 inline constexpr const char* kWordColumn = "_class";
 // Whether the likeliest class of a row has a word, and a column of its own for it.
 bool hasWord(const PredictedOutput& output);
-// "y'", or "y'__0", "y'__1", ... of every output, and "y'_class" where classes have words.
+// "y'", or "y'__0", "y'__1", ... of every output; where classes have words "y'_cat", "y'_dog", ... and "y'_class".
 std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& outputs);
 
 class PredictionCsv {

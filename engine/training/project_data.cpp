@@ -1,10 +1,12 @@
 #include "engine/training/project_data.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "engine/base/error.h"
 #include "engine/data/columns/resolve.h"
 #include "engine/data/columns/target_meaning.h"
+#include "engine/data/pack.h"
 #include "engine/data/raw_rows.h"
 #include "engine/data/stats.h"
 #include "engine/network/dataset_rows.h"
@@ -22,6 +24,20 @@ Json wordsOfClasses(const OpenedDataset& opened) {
       if (!each.empty()) words[variable.name] = each;
     }
   return words;
+}
+
+// By variable: samples a second of its sounds, where all have one.
+Json ratesOf(const DatasetSpec* spec, const OpenedDataset& opened) {
+  const std::vector<Variable>& variables = opened.data->schema().variables;
+  if (!spec || std::none_of(variables.begin(), variables.end(),
+                            [](const Variable& each) { return each.kind == VariableKind::wave; }))
+    return {};
+  try {
+    return packedRates(opened.csv.extension() == ".pack" ? opened.csv
+                                                         : cachePath(opened.csv, openingOf(*spec, opened.prepare)));
+  } catch (const Error&) {
+    return {};  // the CSV is being changed: its rates are not known
+  }
 }
 
 }  // namespace
@@ -82,6 +98,7 @@ Json ProjectData::facts() const {
     facts[name] = {{"csv", opened.csv.string()}, {"rows", opened.data->size()},           {"bytes", bytes},
                    {"modified", seconds},        {"content", opened.data->contentHash()}, {"prepare", opened.prepare}};
     if (Json words = wordsOfClasses(opened); !words.empty()) facts[name]["classes"] = std::move(words);
+    if (Json rates = ratesOf(m_project.dataset(name), opened); !rates.empty()) facts[name]["rates"] = std::move(rates);
   }
   return facts;
 }

@@ -39,8 +39,8 @@ class ProjectData {
   // name.
   const OpenedDataset& open(const std::string& name, const std::string& trained = {});
   const std::map<std::string, OpenedDataset>& opened() const { return m_opened; }
-  // "csv", "rows", "bytes", "modified", "content" (Dataset::contentHash()), "prepare" of each: what a run was trained
-  // on.
+  // "csv", "rows", "bytes", "modified", "content" (Dataset::contentHash()), "prepare", and where there are some
+  // "classes" (words by variable) and "rates" (of sounds, by variable) of each: what a run was trained on.
   Json facts() const;
 
  private:

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/base/files.h"
 #include "engine/optimizers/optimizer.h"
 #include "engine/training/settings.h"
 #include "engine/training/trainer.h"

@@ -115,8 +115,8 @@ class TrainedNetwork {
   const std::string& trainedOn() const;  // the dataset of the first update
 
  private:
-  OpenedDataset openToPredict(const FilesToPredict& files, const Network& network,
-                              const std::vector<std::string>& inputs, FileUse use) const;
+  OpenedDataset openToPredict(FilesToPredict& files, const Network& network, const std::vector<std::string>& inputs,
+                              FileUse use) const;
   void restore();  // fills what the store newly holds
   struct NamedOutput {
     std::string result;  // of the program

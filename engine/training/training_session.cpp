@@ -140,9 +140,11 @@ void TrainingSession::considerBest(const Measured& measured, const EvaluatedInPl
     if (name == m_settings.monitor) value = metric;
   for (const auto& update : m_updates) update->observe(value, m_higherIsBetter);
   if (!std::isfinite(value)) return;
-  if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value))
+  if (const auto& best = m_position.best; best && !(m_higherIsBetter ? value > best->value : value < best->value) &&
+                                          !(value == best->value && measured.loss < best->loss))
     return;
-  m_position.best = BestSoFar{.metric = m_settings.monitor, .value = value, .epoch = m_position.epoch, .step = m_step};
+  m_position.best = BestSoFar{
+      .metric = m_settings.monitor, .value = value, .loss = measured.loss, .epoch = m_position.epoch, .step = m_step};
   if (!first() && !sharesSlots()) return;
   for (const auto& update : m_updates) update->settleExchange();
   std::optional<EvaluatedInPlace> own;

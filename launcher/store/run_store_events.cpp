@@ -1,5 +1,6 @@
 // What comes of a run: its events, and what they say about its record.
 #include <algorithm>
+#include <map>
 
 #include "engine/base/error.h"
 #include "launcher/store/database.h"
@@ -98,7 +99,8 @@ void RunStore::takeEvent(Entry& entry, const Event& event) {
   }
 }
 
-// Best and last of the compared metric over the merged attempts. Once a batch: validations are few.
+// Best and last of the compared metric over the merged attempts, of equal ones that of the lower loss, as the engine
+// keeps its weights. Once a batch: validations are few.
 void RunStore::measure(Entry& entry) {
   RunRecord& run = entry.record;
   const std::vector<std::string> names = entry.data->names();
@@ -117,10 +119,19 @@ void RunStore::measure(Entry& entry) {
   const bool higher = m_metrics.higherIsBetter(run, run.metric);
   run.best = std::nan("");
   run.bestStep = -1;
+  std::map<std::int64_t, double> losses;
+  for (const SeriesPoint& point : entry.data->points(name.substr(0, name.find('.')) + ".loss"))
+    losses[point.step] = point.value;
+  const auto lossAt = [&](std::int64_t step) {
+    const auto found = losses.find(step);
+    return found == losses.end() ? std::nan("") : found->second;
+  };
   for (const SeriesPoint& point : entry.data->points(name)) {
     run.last = point.value;
     if (!std::isfinite(point.value)) continue;
-    if (run.bestStep >= 0 && !(higher ? point.value > run.best : point.value < run.best)) continue;
+    if (run.bestStep >= 0 && !(higher ? point.value > run.best : point.value < run.best) &&
+        !(point.value == run.best && lossAt(point.step) < lossAt(run.bestStep)))
+      continue;
     run.best = point.value;
     run.bestStep = point.step;
   }

@@ -108,6 +108,27 @@ TEST_F(RunStoreTest, eachStepOnceFromTheNewestAttemptThatHasIt) {
   EXPECT_EQ(run.attempt, 3);
 }
 
+// As the engine chooses the weights that it keeps.
+TEST_F(RunStoreTest, ofEqualOnesTheBestIsThatOfTheLowestLoss) {
+  const QString path = m_folder.filePath("equal");
+  QDir().mkpath(path);
+  const RunFolder folder{path.toStdString()};
+  EventWriter writer(folder, 1);
+  writer.write("started",
+               {{"attempt", 1}, {"steps_total", 50}, {"steps_per_epoch", 10}, {"epochs", 5}, {"device", "cpu"}});
+  int epoch = 0;
+  for (const auto& [accuracy, loss] : {std::pair{0.5, 0.9}, {1.0, 0.4}, {1.0, 0.6}, {1.0, 0.1}, {0.9, 0.05}}) {
+    ++epoch;
+    writer.write("validation",
+                 {{"step", 10 * epoch}, {"epoch", epoch}, {"loss", loss}, {"metrics", {{"accuracy", accuracy}}}});
+  }
+  RunStore store(m_folder.filePath("store"));
+  store.add(record("a", path));
+  store.append("a", whole(path));
+  EXPECT_EQ(store.find("a")->best, 1);
+  EXPECT_EQ(store.find("a")->bestStep, 40);
+}
+
 // Which way a metric is better is its layer's, whatever its node is called.
 TEST_F(RunStoreTest, theBestIsWhatTheLayerOfTheMetricCallsBest) {
   const QString path = makeRun("a", {{1, 1, 100}});

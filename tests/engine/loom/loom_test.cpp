@@ -115,6 +115,17 @@ TEST_F(Loom, TrainsAndSaysWhereEverythingIs) {
   EXPECT_TRUE(std::filesystem::exists(m_workshop.path() / "val_predicted.csv"));
   const Ended told = loom(m_workshop, {"predict", "runs/p-001", "val.csv", "--json", "--rows", "2"});
   EXPECT_EQ(predictionsFromJson(Json::parse(told.out)).kept.size(), 2u);
+  // One of two is no sample: the other is predicted, and the exit code says that something is missing.
+  std::string array("\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 10 + 57);
+  array.resize(127, ' ');
+  m_workshop.write("good.npy", array + '\n' + std::string(12, '\0'));
+  m_workshop.write("torn.npy", "nothing");
+  const Ended partly = loom(m_workshop, {"predict", "runs/p-001", "good.npy", "torn.npy"});
+  EXPECT_EQ(partly.code, 20);
+  EXPECT_THAT(partly.out, AllOf(HasSubstr("good.npy  y'"), HasSubstr("1 of 2 files were not predicted:\ntorn.npy: ")));
+  const Ended listed = loom(m_workshop, {"predict", "runs/p-001", "good.npy", "torn.npy", "--json"});
+  EXPECT_EQ(listed.code, 20);
+  EXPECT_EQ(predictionsFromJson(Json::parse(listed.out)).refused.size(), 1u);
 }
 
 TEST_F(Loom, AnEvaluationIsAReportAndFiguresOnTheTerminal) {

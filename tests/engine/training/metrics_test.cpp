@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/base/files.h"
 #include "engine/metrics/metric.h"
+#include "engine/run/control.h"
 #include "engine/training/figures.h"
 #include "engine/training/gather.h"
 #include "tests/engine/training/fixture.h"
@@ -214,6 +216,33 @@ TEST(Metrics, ChooseTheBestByTheirOwnGoal) {
   }
   EXPECT_EQ(goalOf("Perplexity"), Goal::lower);
   EXPECT_EQ(goalOf("F1"), Goal::higher);
+}
+
+// Of epochs with one accuracy the best is that of the lowest loss, also for a run that was stopped among them.
+TEST(Metrics, OfEqualOnesTheLowerLossIsTheBest) {
+  const Workshop workshop("metrics-equal");
+  std::string apart = "x__0,x__1,x__2,y:label\n";
+  for (int i = 0; i < 48; ++i)
+    apart += fmt::format("{},{},{},{}\n", 9 * (i % 3 == 0), 9 * (i % 3 == 1), 9 * (i % 3 == 2), i % 3);
+  workshop.write("train.csv", apart);
+  workshop.write("val.csv", apart);
+  Json project = perceptron();
+  project["training"].update({{"monitor", "accuracy"}, {"epochs", 6}});
+  const auto whole = workshop.train(project, "whole");
+  const std::vector<double> accuracy = whole.series("validation", "accuracy"),
+                            loss = whole.series("validation", "loss");
+  ASSERT_EQ(accuracy.size(), 6u);
+  ASSERT_EQ(accuracy[3], 1) << "it has to be learnt before the last epoch";
+  ASSERT_LT(loss[5], loss[3]);
+  EXPECT_EQ(whole.result.best->epoch, 6);
+  EXPECT_EQ(whole.result.best->value, 1);
+  const Json named = parseJson(readFile(whole.folder.checkpoints() / "best.json"), "best.json");
+  EXPECT_EQ(named["step"], whole.result.step);
+  workshop.train(project, "parts", {.watch = [](const Event& event, const RunFolder& folder) {
+                   if (event.kind == "step" && event.body["step"] == 14) appendControl(folder, {{"command", "stop"}});
+                 }});
+  const auto parts = workshop.train(project, "parts", {.resume = true});
+  EXPECT_EQ(parts.result.best->toJson(), whole.result.best->toJson());
 }
 
 // The number of an epoch is made of the sums of its steps: exp of the mean loss, and no mean of each step's number.
