@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/files.h"
+#include "engine/data/columns/raw_columns.h"
 #include "engine/data/write_png.h"
 #include "tests/engine/training/fixture.h"
 
@@ -186,6 +187,58 @@ TEST(FilesToPredict, PicturesComeToTheChannelsOfTheRun) {
   ASSERT_EQ(lit.size(), 3u);
   EXPECT_EQ(lit[0], lit[1]);
   EXPECT_NEAR(lit[0][0], lit[2][0], 0.01);
+}
+
+// What a form asks for is what the file has, also where the file is gone; a row shows its own cells and what was put in
+// place of one.
+TEST(FilesToPredict, RowsAreToldInTheColumnsOfTheirFile) {
+  const Workshop workshop("predict-rows");
+  std::string text = "id,city,area,sold,price\n";
+  const std::vector<std::string> cities{"Bergen", "Oslo", "Troms\u00f8"};
+  for (int i = 0; i < 45; ++i)
+    text += fmt::format("{},{},{},{}-01-15,{}\n", i, cities[i % 3], i == 7 ? "" : std::to_string(40 + i % 30),
+                        2020 + i % 5, 100 + 40 * (i % 3));
+  workshop.write("train.csv", text);
+  Json project = perceptron(false);
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "x", "layer": "Input", "shape": [5]}, {"id": "fc", "layer": "Linear", "outputs": 1},
+    {"id": "price", "layer": "Input", "shape": [1]}, {"id": "loss", "layer": "MeanSquaredError"}],
+    "edges": [["x", "fc"], ["fc", "loss"], ["price", "loss.target"]]})");
+  project["datasets"].erase("validation");
+  project["datasets"]["training"]["prepare"] = Json::parse(R"([{"step": "LeaveOut", "variable": "id"},
+    {"step": "Fill", "variable": "area"}, {"step": "Standardise", "variable": "area"},
+    {"step": "Encode", "variable": "city", "form": "one_hot", "unknown": "own"},
+    {"step": "DateParts", "variable": "sold", "parts": ["year"]}, {"step": "Standardise", "variable": "sold"},
+    {"step": "Standardise", "variable": "price"}, {"step": "Join", "variable": ["city", "area", "sold"], "into": "x"}])");
+  const auto run = workshop.train(project, "run");
+  std::filesystem::remove(workshop.path() / "train.csv");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const auto prepare = trained.run().description().prepared.at("training");
+  const std::vector<RawColumn> columns = rawColumnsOf(prepare, "x", 5);
+  ASSERT_EQ(columns.size(), 3u);
+  EXPECT_EQ(columns[0].name, "city");
+  EXPECT_EQ(columns[0].words, cities);
+  EXPECT_EQ(columns[1].name, "area");
+  EXPECT_TRUE(columns[1].mayBeEmpty && columns[1].mean && columns[1].kind == RawColumn::Kind::number);
+  EXPECT_EQ(columns[2].name, "sold");
+  EXPECT_EQ(columns[2].kind, RawColumn::Kind::date);
+  EXPECT_TRUE(rawColumnsOf(prepare, "x", 4).empty()) << "not a column for each number";
+  workshop.write("new.csv", "id,city,sold,area\n7,Oslo,2024-06-15,60\n8,Stavanger,2024-06-15,60\n9,Oslo,2024-06-15,\n");
+  const Predictions said = trained.predict({.files = {workshop.path() / "new.csv"}, .keep = 9});
+  ASSERT_EQ(said.kept.size(), 3u);
+  EXPECT_THAT(said.heads, ElementsAre("id", "city", "sold", "area"));
+  EXPECT_THAT(said.kept[1].cells, ElementsAre("8", "Stavanger", "2024-06-15", "60"));
+  EXPECT_TRUE(said.kept[0].marks.empty());
+  EXPECT_THAT(said.kept[1].marks, ElementsAre(HasSubstr("'Stavanger' is none of the 3 words")));
+  EXPECT_THAT(said.kept[2].marks, ElementsAre(testing::StartsWith("area is empty: ")));
+  workshop.write("a.png", "");
+  writePng(workshop.path() / "a.png", std::vector<std::byte>(9), {1, 3, 3});
+  try {
+    trained.predict({.files = {workshop.path() / "a.png"}});
+    FAIL() << "a picture is no row";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("a.png: "), HasSubstr("rows of a table"), HasSubstr("city, area, sold")));
+  }
 }
 
 }  // namespace
