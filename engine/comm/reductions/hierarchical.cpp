@@ -73,6 +73,14 @@ class Hierarchical final : public Reduction {
   std::vector<float> m_whole, m_part;
 };
 
+// A smaller last group is ready sooner, and what it then sends first takes from what the members of the group before it
+// send to the same rank. Bytes by which that one is later.
+std::int64_t comesEarly(const ReductionShape& shape, int k, int groups) {
+  const int members = shape.ranks - (groups - 1) * k;
+  const double inGroups = 2.0 * ((k - 1.0) / k - (members - 1.0) / members);  // of a sum
+  return static_cast<std::int64_t>(static_cast<double>(shape.bytes()) * std::min(1.0 / groups, inGroups));
+}
+
 std::vector<ReductionPhase> hierarchicalPhases(const ReductionShape& shape) {
   const int k = groupOf(shape), groups = (shape.ranks + k - 1) / k;
   const std::int64_t part = 4 * static_cast<std::int64_t>(padded(shape.floats, k)) / k;
@@ -81,6 +89,8 @@ std::vector<ReductionPhase> hierarchicalPhases(const ReductionShape& shape) {
     all.push_back(scatterOrGather("reduce-scatter in groups", "reduce-scatter", groups, k, part, k));
     all.push_back(scatterOrGather("to the first of a group", "", groups, k, part, k));
   }
+  if (const std::int64_t early = groups > 1 ? comesEarly(shape, k, groups) : 0; early > 0)
+    all.push_back({"what a smaller group sends early", "", 1, 2, 0, early, shape.ranks});
   if (groups > 1) all.push_back(allReducePhase("between groups", 1, groups, shape.bytes(), shape.ranks));
   if (k > 1) {
     all.push_back(scatterOrGather("from the first of a group", "", groups, k, part, k));

@@ -134,6 +134,24 @@ TEST(ExchangePlan, PredictsWhatDelayAndBandwidthMake) {
   EXPECT_NEAR(milliseconds("torus", 1024, 16, quick), 2.25, 0.01);
 }
 
+// Groups of two of four ranks take three sums' bytes one behind the other. Where the last group is smaller, what it
+// sends early stands in the way of the first one's members: a half of a sum with one rank beside two.
+TEST(ExchangePlan, ASmallerGroupSendsEarly) {
+  const auto sums = [](int ranks, int group) {
+    const ReductionShape shape{.ranks = ranks,
+                               .floats = 900,
+                               .perHost = 1,
+                               .links = {.within = {0, 1e9}, .between = {0, 3600}},
+                               .values = {{"hierarchical_group", group}}};
+    return secondsOf(*findReduction("hierarchical"), shape);
+  };
+  EXPECT_NEAR(sums(4, 2), 3, 1e-9);
+  EXPECT_NEAR(sums(3, 2), 3.5, 1e-9);
+  EXPECT_NEAR(sums(6, 3), 4 * 2.0 / 3 + 1, 1e-9);
+  EXPECT_NEAR(sums(5, 3), 4 * 2.0 / 3 + 1 + 1.0 / 3, 1e-3) << "it is ready a third of a sum sooner";
+  EXPECT_NEAR(sums(7, 3), 4 * 2.0 / 3 + 4.0 / 3 + 1.0 / 3, 1e-9) << "a part of three";
+}
+
 // Trees for small messages, rings for large ones.
 TEST(ExchangePlan, TheHybridTakesTheCheapest) {
   const Links links{.within = {2e-6, 5e9}, .between = {100e-6, 1e9}};
