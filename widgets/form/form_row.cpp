@@ -61,7 +61,7 @@ QString helpOf(const Field& field) {
 
 // A long word of large text still fits, and the field, where it takes what is left, keeps most of its room.
 int labelRoom(const RowLayout& layout, const QWidget* of) {
-  const int growth = layout.fieldWidth > 0 ? 0 : (Theme::of(of).textSize() - 100) / 2;
+  const int growth = layout.fieldWidth > 0 ? 0 : (Theme::of(of).textSize() - 100) * 3 / 5;
   return layout.labelWidth * (100 + growth) / 100;
 }
 
