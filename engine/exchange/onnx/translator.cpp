@@ -70,6 +70,13 @@ std::set<const OnnxNode*> Translator::countReaders() {
   return live;
 }
 
+// A model says nowhere what was done to its pictures.
+static std::string wordOnPixels(const std::vector<std::int64_t>& sample) {
+  if (sample.size() != 3 || (sample[0] != 1 && sample[0] != 3)) return {};
+  return " The file does not tell which numbers it wants for pictures: 0 to 1, or less a mean and over a deviation; "
+         "pictures come as 0 to 255, and a step of preparation makes these of them.";
+}
+
 void Translator::drawInput(const OnnxValue& input) {
   const Fact& fact = m_facts.of(input.name);
   const bool read = m_readers[input.name] > 0;
@@ -101,9 +108,10 @@ void Translator::drawInput(const OnnxValue& input) {
     m_report.add(
         read ? batch == 0 ? ReportItem::Kind::translated : ReportItem::Kind::converted : ReportItem::Kind::ignored,
         m_graph.name, input.name, id,
-        !read        ? "Nothing reads this input."
-        : batch == 0 ? "Input."
-                     : fmt::format("Input; the file has the batch as axis {}, here it always stands in front.", batch));
+        !read        ? std::string("Nothing reads this input.")
+        : batch == 0 ? "Input." + wordOnPixels(sample)
+                     : fmt::format("Input; the file has the batch as axis {}, here it always stands in front.", batch) +
+                           wordOnPixels(sample));
   } catch (const Error& error) {
     m_report.add(ReportItem::Kind::untranslatable, m_graph.name, input.name, {},
                  fmt::format("It cannot be an Input: {}.", error.message()));

@@ -91,6 +91,18 @@ TEST_F(OnnxReading, TakesWeightsBesideWhatTheModelsLinkLeadsTo) {
   EXPECT_THAT(refusal(m_folder / "snapshots/0123/embedding.onnx"), HasSubstr("outside of the folder"));
 }
 
+// What was done to the pictures that it was trained on stands in no model.
+TEST_F(OnnxReading, SaysThatNothingTellsWhichPixelsItWants) {
+  const auto told = [](const char* model) {
+    std::string all;
+    for (const ReportItem& item : importFile({.file = kOnnxData / model}).report.items)
+      if (item.layer == "x") all += item.sentence;
+    return all;
+  };
+  EXPECT_THAT(told("ceiling.onnx"), HasSubstr("does not tell which numbers it wants for pictures"));
+  EXPECT_EQ(told("windows.onnx"), "Input.");  // of two channels: no pictures
+}
+
 TEST_F(OnnxReading, SaysThatAPairOfQuantisationIsNotRounded) {
   const Imported imported = importFile({.file = kOnnxData / "quantised.onnx"});
   EXPECT_TRUE(imported.report.complete());
