@@ -22,10 +22,22 @@ Outcome Workspace::save(ProjectDocument::Overwrite foreignChanges) {
   return saved;
 }
 
+namespace {
+
+// Runs of a project that lay in this place and was moved away are not those of the one that is begun here. They belong
+// to none until they are found again.
+void letGoOfMoved(RunStore& store, const QString& project) {
+  for (const RunRecord& run : store.runs(project, RunStore::Deleted::include))
+    if (!QFileInfo::exists(run.folder)) store.change(run.id, [](RunRecord& changed) { changed.project.clear(); });
+}
+
+}  // namespace
+
 Outcome Workspace::saveAs(const QString& path) {
-  const QString before = isDraft() ? m_document->path() : QString();
+  const QString before = isDraft() ? m_document->path() : QString(), lay = m_document->path();
   const Outcome saved = m_document->saveAs(path);
   if (!saved) return saved;
+  if (m_document->path() != lay) letGoOfMoved(*m_store, m_document->path());
   if (!isDraft()) {
     m_context.preferences->addRecentProject(m_document->path());
     // A draft that was given a name is none any more; what it trained belongs to what it became.

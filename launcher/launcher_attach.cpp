@@ -83,6 +83,8 @@ QString Launcher::takeFolder(const QString& folder, const QString& project, RunS
 
 bool Launcher::takeIn(const QString& folder, const QString& project) {
   const QString path = QFileInfo(folder).canonicalFilePath();
+  if (const RunRecord* const known = m_store.findFolder(path); known && known->project.isEmpty() && !project.isEmpty())
+    m_store.change(known->id, [&](RunRecord& changed) { changed.project = project; });  // it was moved, and is back
   if (m_store.findFolder(path) || m_store.wasRemoved(path) || !QFileInfo::exists(path + "/events.jsonl")) return false;
   takeFolder(path, project, RunStore::OnDisk::soon);  // it would be found here again
   return true;
