@@ -100,15 +100,19 @@ void SplitCard::showResult() {
   m_seed->setEnabled(how.shuffled);
   m_seedLabel->setEnabled(how.shuffled);
   m_split->setEnabled(possible);
-  m_result->setText(!possible ? tr("A share between 0 and 100 % is possible.")
-                    : how.shuffled || !how.by.empty()
-                        ? tr("%1 to train on, %L2 to validate on. The file stays as it is.")
-                              .arg(counted(m_rows - held, tr("rows")))
-                              .arg(held)
-                        : tr("%1 to train on, the last %L2 to validate on. Where the file is sorted by class, they are "
-                             "all of one class.")
-                              .arg(counted(m_rows - held, tr("rows")))
-                              .arg(held));
+  m_result->setText(
+      !possible ? tr("A share between 0 and 100 % is possible.")
+      : !how.by.empty()
+          ? tr("About %1 to train on and %L2 to validate on, of each class alike. The file stays as it is.")
+                .arg(counted(m_rows - held, tr("rows")))
+                .arg(held)
+      : how.shuffled ? tr("%1 to train on, %L2 to validate on. The file stays as it is.")
+                           .arg(counted(m_rows - held, tr("rows")))
+                           .arg(held)
+                     : tr("%1 to train on, the last %L2 to validate on. Where the file is sorted by class, they are "
+                          "all of one class.")
+                           .arg(counted(m_rows - held, tr("rows")))
+                           .arg(held));
 }
 
 }  // namespace loom

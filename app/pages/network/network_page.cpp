@@ -159,6 +159,12 @@ void NetworkPage::makeActions() {
                      .icon = "cost",
                      .possible = [this] { return !m_strip->measurement().runs(); }},
                     this, [this] { m_strip->measureProcessor(); }));
+  list(commands.add({.id = "network.start-from-data",
+                     .group = tr("This page"),
+                     .text = tr("Start from data"),
+                     .scope = "network",
+                     .icon = "data"},
+                    this, [this] { startFromData(); }));
   m_bar->addCommands(commands);
   m_side->outline().setCommands(commands);
   const auto dimmed = [this] { m_dim->setChecked(m_scene->dimming()); };

@@ -66,6 +66,7 @@ QString kindOf(const ColumnFacts& column, const StartFacts& facts) {
     default:
       break;
   }
+  if (neverChanges(column)) return TargetCard::tr("never changes: nothing to predict");
   const TargetChoice choice = targetChoice(column);
   if (choice.kind == TargetKind::classes) return counted(choice.classes, TargetCard::tr("classes"));
   return choice.kind == TargetKind::picture ? TargetCard::tr("pictures") : TargetCard::tr("number");
