@@ -1,5 +1,6 @@
 #include "app/workspace.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFileInfo>
@@ -11,6 +12,7 @@
 #include "app/host_checks.h"
 #include "app/keep_awake.h"
 #include "app/pages/data/known_columns.h"
+#include "app/pages/data/moved_files.h"
 #include "app/planned_run.h"
 #include "app/preferences.h"
 #include "app/problem_list.h"
@@ -162,13 +164,15 @@ void Workspace::tellMissingFiles() {
                                     [&](const UpdateSpec& update) { return update.dataset == name.toStdString(); });
       if (!dataset || !read) continue;
       const QString path = datasetPath(*m_document, *dataset), file = QFileInfo(path).fileName();
-      problems.push_back({Severity::error,
-                          {.page = "data", .dataset = name},
-                          file,
-                          tr("%1 is not there: put it into %2, or choose another file for %3 on the Data page")
-                              .arg(file, QFileInfo(path).absolutePath(), name),
-                          {},
-                          {}});
+      problems.push_back(
+          {Severity::error,
+           {.page = "data", .dataset = name},
+           file,
+           tr("%1 is not there: put it into %2, or say where it lies now").arg(file, QFileInfo(path).absolutePath()),
+           tr("Find file…"),
+           [this, name] {
+             if (m_document) findTable(QApplication::activeWindow(), *m_document, name.toStdString());
+           }});
     }
   }
   m_problems->setOfFiles(std::move(problems));

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "app/pages/data/step_edits.h"
 #include "app/pages/data/step_words.h"
 #include "engine/data/columns/column_step.h"
 #include "engine/data/prepare_step.h"
@@ -79,6 +80,15 @@ class AllFindings {
       for (const TableFinding& each : tableFindings(*m_request.facts, m_request.context)) addOfTable(each);
     for (const Fault& each : m_request.partFaults) addFaults({each}, 1);
     if (m_request.report) addReport(*m_request.report);
+    addForeignPixels();
+    if (!m_request.gone.isEmpty())
+      add({.kind = Kind::error,
+           .title = DataFindings::tr("%1 is not there").arg(m_request.gone),
+           .place = {},
+           .detail = DataFindings::tr("It was moved, renamed or taken away. What lay beside it is found with it."),
+           .column = {},
+           .actions = {}},
+          {{.label = DataFindings::tr("Find file…").toStdString(), .steps = {}, .find = FindAgain::table}}, false);
     const bool broken = std::any_of(m_found.begin(), m_found.end(),
                                     [](const DataFinding& each) { return each.shown.kind == Kind::error; });
     if (m_request.error && !broken)
@@ -291,6 +301,48 @@ class AllFindings {
     if (skippable && first.severity != FaultSeverity::error)
       remedies.push_back({.label = DataFindings::tr("Keep").toStdString(), .steps = {}});
     add(std::move(shown), std::move(remedies));
+  }
+
+  // Weights of another program were trained on other numbers than the bytes of a file, nearly always: nothing else
+  // shows that they get these.
+  void addForeignPixels() {
+    const Json& settings = m_request.context.settings;
+    if (!m_request.facts || !settings.is_object() || !settings.contains("start_from")) return;
+    if (!settings["start_from"].is_string() || !settings["start_from"].get<std::string>().ends_with(".safetensors"))
+      return;
+    for (const ColumnFacts& column : m_request.facts->columns) {
+      const auto wanted = m_request.wanted.find(column.name);
+      if (column.type != ColumnType::picture || wanted == m_request.wanted.end() || wanted->second.rank() != 3)
+        continue;
+      const Variable pixels{.name = nameAfter(m_request.context.prepare, column.name),
+                            .label = {},
+                            .kind = VariableKind::image,
+                            .shape = wanted->second,
+                            .elementLabels = {}};
+      const auto changes = [&](const Json& step) {
+        const PrepareStep* const kind = sampleStep(step);
+        return kind && kind->values && appliesTo(step, *kind, pixels);
+      };
+      if (std::any_of(m_request.context.prepare.begin(), m_request.context.prepare.end(), changes)) continue;
+      const Json on = Json::array({pixels.name});
+      // Of pictures of 0 to 255, by channel.
+      Json imagenet = {{"step", "Normalise"}, {"variable", on}};
+      const bool colours = wanted->second[0] == 3;
+      imagenet["mean"] = colours ? Json{123.675, 116.28, 103.53} : Json::array({115.7});
+      imagenet["deviation"] = colours ? Json{58.395, 57.12, 57.375} : Json::array({57.6});
+      add({.kind = Kind::warning,
+           .title = DataFindings::tr("%1: pixels of 0 to 255 for weights of another program").arg(q(column.name)),
+           .place = columnPlace(column.name),
+           .detail = DataFindings::tr("The network begins with %1, which does not say on which numbers it was trained. "
+                                      "Most want 0 to 1, or these less a mean and over a deviation.")
+                         .arg(q(std::filesystem::path(settings["start_from"].get<std::string>()).filename().string())),
+           .column = q(column.name),
+           .actions = {}},
+          {{.label = DataFindings::tr("Scale to 0..1").toStdString(),
+            .steps = {{{"step", "Scale"}, {"by", 1.0 / 255}, {"variable", on}}}},
+           {.label = DataFindings::tr("Normalise as ImageNet (mean, std)").toStdString(), .steps = {imagenet}},
+           {.label = DataFindings::tr("Keep").toStdString(), .steps = {}}});
+    }
   }
 
   void addFine() {

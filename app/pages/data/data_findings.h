@@ -25,6 +25,7 @@ struct FindingsRequest {
   std::optional<CheckReport> report;
   std::vector<Fault> partFaults;
   std::optional<Error> error;                // of what the steps make of it
+  QString gone = {};                         // the name of its file, where that is not there
   bool ownSteps = true;                      // false: the steps are another file's, whose lines are not these
   std::map<std::string, Shape> wanted = {};  // by column: the shape of the Input that takes it, or could
 };

@@ -46,6 +46,10 @@ DataPage::DataPage(AppContext& context, QWidget* parent)
     else if (!change.networks.empty() || change.networkList)
       refreshRoles();
   });
+  if (context.knownColumns)
+    connect(context.knownColumns, &KnownColumnsKeeper::fileChanged, this, [this](const QString& dataset) {
+      if (dataset.toStdString() == currentName()) m_session->lookAgain(), refreshAll();
+    });
   // What the canvas knows of the columns came later than what changed them.
   connect(context.document, &ProjectDocument::analysisChanged, this, &DataPage::refreshRoles);
   connect(context.document, &ProjectDocument::opened, this, &DataPage::followDocument);
@@ -313,6 +317,7 @@ void DataPage::addCsv(const QString& path) {
 }
 
 void DataPage::activated() {
+  m_shown = true;
   refreshRoles();
   if (m_session->state() != DatasetSession::State::closed) reportProblems();
 }
@@ -352,6 +357,12 @@ QList<QWidget*> DataPage::areas() const {
 
 QJsonObject DataPage::saveLayout() const {
   QJsonObject layout;
+  layout["kept"] = QJsonArray::fromStringList(QStringList(m_accepted.begin(), m_accepted.end()));
+  if (!m_shown) {  // sizes of what was never in sight are nobody's choice
+    QJsonObject all = m_restored;
+    all["kept"] = layout["kept"];
+    return all;
+  }
   const auto sizes = [](const QSplitter* splitter) {
     QJsonArray array;
     for (int size : splitter->sizes()) array.append(size);
@@ -362,11 +373,11 @@ QJsonObject DataPage::saveLayout() const {
   layout["form"] = m_samples->form() == SamplesView::Form::grid ? "grid" : "rows";
   layout["picture"] = m_samples->pictureSize();
   layout["dataset"] = QString::fromStdString(currentName());
-  layout["kept"] = QJsonArray::fromStringList(QStringList(m_accepted.begin(), m_accepted.end()));
   return layout;
 }
 
 void DataPage::restoreLayout(const QJsonObject& layout) {
+  m_restored = layout;
   const auto restore = [&layout](QSplitter* splitter, const char* key) {
     QList<int> sizes;
     for (const auto& size : layout[QLatin1String(key)].toArray()) sizes += size.toInt();

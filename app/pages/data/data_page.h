@@ -98,6 +98,7 @@ class DataPage : public Page {
   std::int64_t wholeRows() const;
   void measure(const std::vector<Json>& steps);
   void changeSteps(const QString& text, std::vector<Json> steps);
+  std::vector<FeedLine> feedsAlong(const std::vector<Json>& steps) const;
   void changeSettings(const QString& text, const Json& settings);  // of the training
   void addSteps(const QString& text, const std::vector<Json>& added);
   void setRole(const std::string& column, int role);
@@ -105,8 +106,11 @@ class DataPage : public Page {
   void rename(const std::string& column, const QString& to);
   void feed(const FeedLine& feed, const std::vector<std::string>& columns);
   void mendFeed(const FeedLine& feed);
+  // data_page_files.cpp
+  void findAgain(FindAgain what);
   void offerCopy(const QString& csv);
   void copyIntoProject();
+  std::function<void()> stepBack() const;      // what a notice offers
   QString projectFolder(const QString& name);  // saves a project that has none yet; empty: it was told why not
 
   QString m_openedKey;  // what the session was opened with
@@ -126,6 +130,8 @@ class DataPage : public Page {
   QSplitter *m_splitter, *m_vertical;
   QWidget *m_columnsPanel, *m_doctorPanel, *m_roleBar;
   ColumnList* m_columns;
+  bool m_shown = false;        // to a person; before that it only says what is wrong
+  QJsonObject m_restored;      // the layout that it came with
   bool m_sizesChosen = false;  // by a person: now or in an earlier session
   bool m_showingRole = false;
   QString m_copyFrom;

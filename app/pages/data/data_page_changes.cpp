@@ -1,12 +1,8 @@
-// What the Data page changes in the project: steps of preparation, what a column is for, a validation set split off, a
-// CSV copied into the project's folder. Each is one undo step; no file of a person's is touched.
-#include <QApplication>
-#include <QDir>
-#include <QFile>
+// What the Data page changes in the project: steps of preparation, what a column is for, a validation set split off.
+// Each is one undo step; no file of a person's is touched.
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
-#include <QPointer>
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +14,8 @@
 #include "app/pages/data/samples_view.h"
 #include "app/pages/data/split_card.h"
 #include "app/pages/data/step_edits.h"
+#include "engine/data/columns/column_step.h"
+#include "engine/data/columns/preview.h"
 #include "engine/network/flatten.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/text.h"
@@ -25,13 +23,6 @@
 
 namespace loom {
 namespace {
-
-// A step back that a notice offers; the project may be closed while the notice stays.
-std::function<void()> undoOf(ProjectDocument& document) {
-  return [document = QPointer<ProjectDocument>(&document)] {
-    if (document) document->undoStack().undo();
-  };
-}
 
 void put(Json& extra, const char* key, const Json& value, const Json& standard) {
   if (value == standard)
@@ -60,6 +51,12 @@ std::vector<std::string> targetInputs(const Network& network) {
           std::find(inputs.begin(), inputs.end(), node->id) == inputs.end())
         inputs.push_back(node->id);
   return inputs;
+}
+
+// Numbers of a vector.
+std::int64_t widthOf(const TablePreview& preview, const std::string& variable) {
+  return std::count_if(preview.after.begin(), preview.after.end(),
+                       [&](const PreviewColumn& each) { return variableOfName(each.name) == variable; });
 }
 
 void takeVariable(DrawingEdit& edit, const std::string& input, const std::string& variable) {
@@ -140,22 +137,46 @@ void DataPage::splitOff(const HoldOut& how) {
     edit.training().validation = held.name;
   });
   context().notify({QStringLiteral("%1 % of the rows are the validation set").arg(100 * how.share, 0, 'g', 4),
-                    QStringLiteral("Undo"), undoOf(document)});
+                    QStringLiteral("Undo"), stepBack()});
 }
 
 void DataPage::changeSteps(const QString& text, std::vector<Json> steps) {
   const DatasetSpec* const owner = prepared();
   if (!owner || steps == owner->prepare) return;
-  context().document->edit(text, [name = owner->name, &steps](ProjectEdit& edit) {
+  const std::vector<FeedLine> along = feedsAlong(steps);
+  context().document->edit(text, [name = owner->name, &steps, &along](ProjectEdit& edit) {
     for (DatasetSpec& spec : edit.datasets())
       if (spec.name == name) spec.prepare = std::move(steps);
+    for (const FeedLine& feed : along)
+      edit.drawing(feed.network, [&](DrawingEdit& drawing) {
+        drawing.change(feed.node, [&](Node& node) { node.values["shape"] = Json::array({feed.vector}); });
+      });
   });
+}
+
+// Inputs that take all numbers of a vector, with as many as these steps make of it: where the preview of the rows
+// counted rightly before, it does so behind them.
+std::vector<FeedLine> DataPage::feedsAlong(const std::vector<Json>& steps) const {
+  std::vector<FeedLine> along;
+  const auto& facts = m_session->facts();
+  if (!facts || !facts->sample || !m_preview) return along;
+  std::optional<TablePreview> after;
+  for (FeedLine feed : m_roles.feeds) {
+    if (feed.target || feed.vector < 1 || feed.vector != widthOf(*m_preview, feed.variable) ||
+        !context().document->node(feed.network, feed.node))
+      continue;
+    if (!after) after = previewTable(*facts->sample, facts->format, columnStepsOf(steps));
+    const std::int64_t width = widthOf(*after, feed.variable);
+    if (width == 0 || width == feed.vector) continue;
+    feed.vector = width;
+    along.push_back(std::move(feed));
+  }
+  return along;
 }
 
 void DataPage::addSteps(const QString& text, const std::vector<Json>& added) {
   changeSteps(text, withSteps(steps(), added));
-  context().notify({tr("%1: a step of the preparation; the file stays as it is").arg(text), tr("Undo"),
-                    undoOf(*context().document)});
+  context().notify({tr("%1: a step of the preparation; the file stays as it is").arg(text), tr("Undo"), stepBack()});
 }
 
 // A column stands for the variable that it is behind the steps.
@@ -167,8 +188,7 @@ void DataPage::changeSettings(const QString& text, const Json& settings) {
           settingsEntry().field(key)->defaultValue);
     }
   });
-  context().notify({tr("%1: a setting of the training; the file stays as it is").arg(text), tr("Undo"),
-                    undoOf(*context().document)});
+  context().notify({tr("%1: a setting of the training; the file stays as it is").arg(text), tr("Undo"), stepBack()});
 }
 
 void DataPage::setRole(const std::string& column, int role) {
@@ -310,56 +330,6 @@ void DataPage::mendFeed(const FeedLine& wanted) {
     m_error->setText(done.reason);
     m_error->setVisible(!done);
   }
-}
-
-// A CSV of anywhere is used where it lies; one that names no files may lie in the project's folder as well.
-void DataPage::offerCopy(const QString& csv) {
-  const QString folder = QDir::cleanPath(context().document->folder());
-  m_copyFrom = csv;
-  const bool inside = !context().document->path().isEmpty() && csv.startsWith(folder + '/');
-  m_copyText->setText(
-      tr("%1 stays in %2 and is read from there.").arg(QFileInfo(csv).fileName(), QFileInfo(csv).absolutePath()));
-  m_copyBar->setVisible(!inside && QFileInfo(csv).isFile());
-}
-
-void DataPage::copyIntoProject() {
-  const auto& facts = m_session->facts();
-  const bool files = facts && std::any_of(facts->columns.begin(), facts->columns.end(), [](const ColumnFacts& column) {
-                       return column.type == ColumnType::picture || column.type == ColumnType::sound ||
-                              column.type == ColumnType::matrix;
-                     });
-  if (m_copyBar->isAncestorOf(QApplication::focusWidget())) m_samples->currentWidget()->setFocus();
-  m_copyBar->hide();
-  if (files) {
-    m_error->setText(tr("%1 names files beside it, which a copy would not find: move the folder as a whole into the "
-                        "project's folder")
-                         .arg(QFileInfo(m_copyFrom).fileName()));
-    return m_error->show();
-  }
-  const QString home = projectFolder(QFileInfo(m_copyFrom).completeBaseName());
-  if (home.isEmpty()) return;
-  const QFileInfo from(m_copyFrom);
-  QString to = home + QStringLiteral("/data/") + from.fileName();
-  for (int number = 2; QFileInfo::exists(to); ++number)
-    to = home + QStringLiteral("/data/%1-%2.%3").arg(from.completeBaseName()).arg(number).arg(from.suffix());
-  m_copying = std::make_unique<NewestTask>();
-  m_copying->ask([this, from = m_copyFrom, to](const std::atomic<bool>&) -> NewestTask::Answer {
-    QDir().mkpath(QFileInfo(to).absolutePath());
-    QFile file(from);
-    const bool copied = file.copy(to);
-    return [this, from, to, copied, why = file.errorString()] {
-      if (!copied) {
-        m_error->setText(tr("%1 could not be copied: %2").arg(QFileInfo(from).fileName(), why));
-        return m_error->show();
-      }
-      ProjectDocument& document = *context().document;
-      document.edit(tr("use the copy in the project"), [&](ProjectEdit& edit) {
-        for (DatasetSpec& spec : edit.datasets())
-          if (spec.csv == from.toStdString()) spec.csv = to.toStdString();
-      });
-      context().notify({tr("%1 lies in the project now").arg(QFileInfo(to).fileName()), tr("Undo"), undoOf(document)});
-    };
-  });
 }
 
 void DataPage::measure(const std::vector<Json>& steps) {

@@ -156,6 +156,8 @@ void DataPage::refreshFindings() {
                           .partFaults = m_session->partFaults(),
                           .error = m_session->unreadable() ? m_session->unreadable() : m_session->error(),
                           .ownSteps = prepared()->csv == dataset->csv};
+  if (const auto& why = m_session->unreadable(); why && why->code() == ErrorCode::missingFile)
+    request.gone = QFileInfo(m_session->request().csv).fileName();  // the list of problems tells it without this page
   for (const FeedLine& feed : m_roles.feeds)
     for (const auto* columns : {&feed.columns, &feed.offered})
       if (columns->size() == 1) request.wanted.emplace(columns->front(), feed.wanted);
@@ -192,7 +194,9 @@ std::vector<FindingAction> DataPage::actionsFor(const DataFinding& finding) {
   std::vector<FindingAction> actions;
   for (const TableRemedy& remedy : finding.remedies) {
     const QString label = QString::fromStdString(remedy.label);
-    if (remedy.split)
+    if (remedy.find != FindAgain::nothing)
+      actions.push_back({label, [this, find = remedy.find] { findAgain(find); }});
+    else if (remedy.split)
       actions.push_back({label, [this] { offerSplit(); }});
     else if (remedy.settings.is_object())
       actions.push_back({label, [this, label, settings = remedy.settings] { changeSettings(label, settings); }});
@@ -298,6 +302,7 @@ void DataPage::refreshRoles() {
     files = type == ColumnType::picture || type == ColumnType::sound || type == ColumnType::matrix;
   }
   m_preparation->setTable(!files);
+  if (files) m_copyBar->hide();  // a copy would not find the files that it names
   showColumns();
   if (m_roles.targets != targets) refreshFindings();
 }

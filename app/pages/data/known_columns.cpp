@@ -142,6 +142,7 @@ void KnownColumnsKeeper::refresh() {
   }
   m_peek.ask([this, asked = std::move(asked)](const std::atomic<bool>& outdated) -> NewestTask::Answer {
     std::map<std::string, Known> found;  // what is new; without a path where the file is gone
+    qint64 bytes = 0;
     for (const AskedColumns& each : asked) {
       if (outdated) return {};
       const QFileInfo file(each.path);
@@ -149,6 +150,7 @@ void KnownColumnsKeeper::refresh() {
         found[each.spec.name] = {};
         continue;
       }
+      bytes += file.size();
       const qint64 modified = file.lastModified().toMSecsSinceEpoch();
       if (each.knownPath == each.path && each.knownModified == modified) continue;
       Known& known = found[each.spec.name] = {each.path, modified, each.key, {}, {}};
@@ -159,13 +161,21 @@ void KnownColumnsKeeper::refresh() {
       }
     }
     if (outdated) return {};
-    return [this, found = std::move(found)] {
+    return [this, found = std::move(found), bytes] {
+      QStringList written;
       for (const auto& [dataset, known] : found) {
+        const auto before = m_known.find(dataset);
+        const bool moved = before != m_known.end() && !known.path.isEmpty() && !before->second.path.isEmpty() &&
+                           before->second.path != known.path;
+        if (before != m_known.end() && !moved && before->second.modified != known.modified)
+          written << QString::fromStdString(dataset);
         Known& now = m_known[dataset];
         // What a page learnt meanwhile by reading all of the same file is more than its header.
         if (now.path != known.path || now.modified != known.modified || now.key != known.key) now = known;
       }
       publish();
+      Q_EMIT weighed(bytes);
+      for (const QString& dataset : written) Q_EMIT fileChanged(dataset);
     };
   });
 }

@@ -36,6 +36,8 @@ class KnownColumnsKeeper : public QObject {
 
  Q_SIGNALS:
   void missingChanged();
+  void fileChanged(const QString& dataset);  // it came, went, or was written anew while the project is open
+  void weighed(qint64 bytes);                // all CSVs together, whenever they were looked for
 
  private:
   struct Known {
