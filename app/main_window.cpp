@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "app/host_checks.h"
+#include "app/pages/data/known_columns.h"
 #include "app/pages/page_table.h"
 #include "app/preferences.h"
 #include "app/problem_list.h"
@@ -29,7 +30,8 @@
 namespace loom {
 namespace {
 
-constexpr int kRunsMs = 100;  // how often the bars follow a live run
+constexpr int kRunsMs = 100;                         // how often the bars follow a live run
+constexpr qint64 kDataReadAtOnce = qint64{4} << 20;  // bytes of CSVs, which may name as many files as they have lines
 
 }  // namespace
 
@@ -233,6 +235,11 @@ void MainWindow::projectOpened() {
   m_problems->refresh();
   const QString last = m_workspace.preferences().lastPageOf(document.path());
   const PageEntry* const known = findPage(last);
+  // What is wrong with the data is told before they are looked at, where it costs little to know it.
+  if (KnownColumnsKeeper* const columns = m_workspace.context().knownColumns)
+    connect(columns, &KnownColumnsKeeper::weighed, this, [this](qint64 bytes) {
+      if (bytes > 0 && bytes <= kDataReadAtOnce && m_workspace.document() && !page("data")) makePage(*findPage("data"));
+    });
   showPage(known && known->needsProject ? last : findPage("network") ? "network" : "data");
 }
 
