@@ -170,7 +170,7 @@ class TrainedModelTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(m_open->path("out.csv")), kPatience);
     QFile out(m_open->path("out.csv"));
     QVERIFY(out.open(QIODevice::ReadOnly));
-    QCOMPARE(out.readLine().trimmed(), QByteArray("x:image,y:label,y'__0,y'__1,y'_class"));
+    QCOMPARE(out.readLine().trimmed(), QByteArray("x:image,y:label,y'_ring,y'_bar,y'_class"));
     QVERIFY(QByteArrayList({"ring", "bar"}).contains(out.readLine().trimmed().split(',').last()));
     QTRY_VERIFY(window().notice().sentence().contains("out.csv"));
   }
