@@ -69,8 +69,9 @@ Json toJson(const Predictions& predictions) {
     }
     rows.push_back(std::move(row));
   }
-  Json json = {{"checkpoint", predictions.checkpoint}, {"step", predictions.step},      {"samples", predictions.samples},
-               {"columns", predictions.columns},       {"outputs", std::move(outputs)}, {"rows", std::move(rows)}};
+  Json json = {{"checkpoint", predictions.checkpoint}, {"step", predictions.step},
+               {"samples", predictions.samples},       {"columns", predictions.columns},
+               {"outputs", std::move(outputs)},        {"rows", std::move(rows)}};
   if (!predictions.heads.empty()) json["heads"] = predictions.heads;
   if (!predictions.notes.empty()) json["notes"] = predictions.notes;
   for (const RefusedSample& each : predictions.refused)

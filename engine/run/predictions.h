@@ -39,8 +39,8 @@ struct PredictedSample {
     std::vector<float> values;
     std::vector<float> truth;  // as the dataset has it: a class's number, or numbers in their unit; empty = not known
   };
-  std::int64_t sample = 0;  // from 0
-  std::string source;       // the file, where each is a sample of its own
+  std::int64_t sample = 0;         // from 0
+  std::string source;              // the file, where each is a sample of its own
   std::vector<std::string> cells;  // else its first cells as the CSV has them, under Predictions::heads
   std::vector<std::string> marks;  // what was put in place of its cells: a hole that was filled, a word never met
   std::vector<Output> outputs;
@@ -57,9 +57,9 @@ struct Predictions {
   std::int64_t step = 0, samples = 0;
   std::vector<std::string> columns;  // that were added to the CSV
   std::vector<PredictedOutput> outputs;
-  std::vector<PredictedSample> kept;  // of all samples the first ones, as many as were asked for
-  std::vector<std::string> heads;     // columns of the CSV whose cells are told with each
-  std::vector<std::string> notes;     // what was done to files so that the network takes them
+  std::vector<PredictedSample> kept;   // of all samples the first ones, as many as were asked for
+  std::vector<std::string> heads;      // columns of the CSV whose cells are told with each
+  std::vector<std::string> notes;      // what was done to files so that the network takes them
   std::vector<RefusedSample> refused;  // of several files those that were not predicted
 };
 

@@ -30,7 +30,8 @@ struct Names {
         if (!before.empty()) values.back()["variable"] = Json(unrenamed(given.texts("variable")));
       }
     }
-    const ColumnPlan plan({}, {}, values, {.file = {}, .needed = {}, .anyColumn = true, .everyRow = true, .heldOut = {}});
+    const ColumnPlan plan({}, {}, values,
+                          {.file = {}, .needed = {}, .anyColumn = true, .everyRow = true, .heldOut = {}});
     for (const ColumnTable::Slot& slot : plan.slots()) {
       origins[slot.name] = slot.origin;
       origins.emplace(slot.origin, slot.origin);
@@ -66,7 +67,10 @@ void learn(RawColumn& column, const Entry& entry, const Values& given, bool own)
     column.example = exampleOf(given.text("order"));
   } else if (entry.id == "Fill" && given.text("with") != "previous") {
     column.mayBeEmpty = true;
-    if (own) column.filled = given.has("value") ? numberText(given.real("value")) : given.has("word") ? given.text("word") : "";
+    if (own)
+      column.filled = given.has("value")  ? numberText(given.real("value"))
+                      : given.has("word") ? given.text("word")
+                                          : "";
   } else if (entry.id == "Standardise" && own && given.has("mean") && given.has("deviation")) {
     column.mean = given.real("mean");
     column.deviation = given.real("deviation");
@@ -95,7 +99,8 @@ std::vector<RawColumn> columnsOf(const std::vector<Json>& steps, const std::stri
     for (const std::string& name : given.texts("variable")) {
       const std::string origin = names.originOf(name);
       for (RawColumn& column : columns)
-        if (column.name == origin) learn(column, entry, given, names.unrenamed({name}).front() == origin && !bent.contains(origin));
+        if (column.name == origin)
+          learn(column, entry, given, names.unrenamed({name}).front() == origin && !bent.contains(origin));
       if (entry.id != "Fill" && entry.id != "Clip") bent.insert(origin);
     }
   }
@@ -120,10 +125,10 @@ std::string cellMark(const RawColumn& column, const std::string& cell, const Csv
   const auto first = cell.find_first_not_of(" \t\r\n");
   const std::string trimmed =
       first == std::string::npos ? std::string() : cell.substr(first, cell.find_last_not_of(" \t\r\n") - first + 1);
-  const bool empty =
-      trimmed.empty() || (column.kind != RawColumn::Kind::words && cellNumber(cell, format, value) == NumberKind::empty);
+  const bool empty = trimmed.empty() ||
+                     (column.kind != RawColumn::Kind::words && cellNumber(cell, format, value) == NumberKind::empty);
   if (empty)
-    return !column.mayBeEmpty       ? std::string()
+    return !column.mayBeEmpty      ? std::string()
            : column.filled.empty() ? fmt::format("{} is empty: what is usual stands for it", column.name)
                                    : fmt::format("{} is empty: {} stands for it", column.name, column.filled);
   if (column.kind != RawColumn::Kind::words || !column.otherWords) return {};

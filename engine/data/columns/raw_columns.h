@@ -1,6 +1,6 @@
 #pragma once
-// The columns of a file behind a variable of the dataset, and what each of them may hold, read from resolved steps alone:
-// the file itself need not be there any more.
+// The columns of a file behind a variable of the dataset, and what each of them may hold, read from resolved steps
+// alone: the file itself need not be there any more.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,12 +14,12 @@ struct RawColumn {
   enum class Kind { number, words, date };
   std::string name;
   Kind kind = Kind::number;
-  std::vector<std::string> words;           // the classes that were met
-  bool otherWords = false;                  // another word is taken too, as none of them
-  std::string example;                      // of a date, in the order of the column
-  bool mayBeEmpty = false;                  // a step fills it
-  std::string filled;                       // with this; empty where it is not known as a text
-  std::optional<double> mean, deviation;    // of numbers, where they were measured
+  std::vector<std::string> words;         // the classes that were met
+  bool otherWords = false;                // another word is taken too, as none of them
+  std::string example;                    // of a date, in the order of the column
+  bool mayBeEmpty = false;                // a step fills it
+  std::string filled;                     // with this; empty where it is not known as a text
+  std::optional<double> mean, deviation;  // of numbers, where they were measured
 };
 
 // In the order of the variable's `elements`. Empty where steps do not name a column for each: then the file has the
