@@ -20,7 +20,7 @@
 
 namespace loom {
 
-static constexpr int kRunsListed = 8;
+static constexpr int kRunsListed = 8, kLeastField = 120;
 
 NoiseCard::NoiseCard(ProjectDocument& document, Workspace& workspace, QWidget* parent)
     : HeadedCard(tr("Noise scale"), parent), m_document(document), m_workspace(workspace) {
@@ -29,6 +29,9 @@ NoiseCard::NoiseCard(ProjectDocument& document, Workspace& workspace, QWidget* p
   m_weights = new ChoiceField;
   m_weights->setPrefix(tr("Weights"));
   m_weights->setAccessibleName(tr("Weights it is measured with"));
+  // A run's long name is cut in the field, not the card at its right edge.
+  m_weights->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  m_weights->setMinimumWidth(kLeastField);
   column().addSpacing(4);
   column().addWidget(m_weights);
   column().addSpacing(4);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/pages/settings/changes_card.h"
-#include "app/pages/settings/scaling_card.h"
+#include "app/pages/settings/run_forecast.h"
 #include "app/workspace.h"
 #include "engine/base/error.h"
 #include "widgets/chart/format.h"

@@ -4,11 +4,14 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
+#include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <functional>
 
 #include "app/pages/settings/noise_card.h"
 #include "app/pages/settings/range_card.h"
+#include "app/pages/settings/run_forecast.h"
 #include "app/pages/settings/scaling_card.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/train_advice.h"
@@ -23,7 +26,9 @@
 namespace loom {
 namespace {
 
-constexpr int kSideBySide = 520;  // px, from which two measurements stand beside each other
+constexpr int kAroundPreview = 8;
+constexpr int kMostOfLeast = 420;  // px; the longest word of an advice asks no more
+constexpr int kSideBySide = 520;   // px, from which two measurements stand beside each other
 
 // Of the update's rule; nothing where it has none, or no number: the field says so.
 std::optional<double> fieldOfRule(const UpdateSpec& update, const char* key) {
@@ -57,6 +62,14 @@ SchedulePlan planOf(const Project& project, const UpdateSpec& update, std::int64
   return plan;
 }
 
+// Of the whole run, which may end before its last epoch.
+std::int64_t stepsOf(const Project& project, std::int64_t ofAllEpochs) {
+  const Json& settings = project.training.settings;
+  const auto most = settings.is_object() ? settings.find("max_steps") : settings.end();
+  if (!settings.is_object() || most == settings.end() || !most->is_number()) return ofAllEpochs;
+  return std::min(ofAllEpochs, static_cast<std::int64_t>(std::clamp(most->get<double>(), 1.0, 1e15)));
+}
+
 }  // namespace
 
 RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget* parent)
@@ -80,7 +93,7 @@ RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget*
   column->addLayout(head);
   m_preview = new SchedulePreview;
   auto* holder = new QHBoxLayout;
-  holder->setContentsMargins(8, 0, 8, 8);
+  holder->setContentsMargins(kAroundPreview, 0, kAroundPreview, 8);
   holder->addWidget(m_preview);
   column->addLayout(holder, 3);
   column->addWidget(hairline());
@@ -99,7 +112,8 @@ RunCockpit::RunCockpit(ProjectDocument& document, Workspace& workspace, QWidget*
   m_measures->addWidget(m_noise, 4);
   column->addLayout(m_measures, 2);
   column->addWidget(hairline());
-  m_scaling = new ScalingCard(document, workspace);
+  m_forecast = new RunForecast(document, workspace, this);
+  m_scaling = new ScalingCard(*m_forecast);
   m_scaling->setMinimumHeight(200);
   column->addWidget(m_scaling, 1);
   scroll->setWidget(inside);
@@ -136,14 +150,21 @@ void RunCockpit::setUpdate(std::size_t index) {
   m_noise->setUpdate(index);
 }
 
-void RunCockpit::refresh(std::int64_t stepsPerEpoch, std::int64_t samples, std::int64_t ranks) {
+void RunCockpit::refresh(std::int64_t stepsPerEpoch, std::int64_t ranks) {
   const Project& project = m_document.project();
   if (m_update < project.training.updates.size())
     m_preview->setPlan(planOf(project, project.training.updates[m_update], stepsPerEpoch));
   m_range->refresh();
   m_noise->refresh();
-  m_scaling->setSamples(samples);
-  m_scaling->refresh(ranks);
+  updateGeometry();
+  m_forecast->refresh(ranks, stepsPerEpoch > 0 ? stepsOf(project, m_preview->steps()) : 0);
+}
+
+QSize RunCockpit::minimumSizeHint() const {
+  int least = m_preview->minimumSizeHint().width() + 2 * kAroundPreview;
+  for (const QWidget* each : std::initializer_list<const QWidget*>{m_advice, m_range, m_noise, m_scaling})
+    least = std::max(least, each->minimumSizeHint().width());
+  return {std::min(least, kMostOfLeast) + style()->pixelMetric(QStyle::PM_ScrollBarExtent), 200};
 }
 
 void RunCockpit::resizeEvent(QResizeEvent* event) {

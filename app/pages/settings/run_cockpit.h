@@ -10,6 +10,7 @@ namespace loom {
 class NoiseCard;
 class ProjectDocument;
 class RangeCard;
+class RunForecast;
 class ScalingCard;
 class SchedulePreview;
 class TrainAdvice;
@@ -25,11 +26,13 @@ class RunCockpit : public QWidget {
   TrainAdvice* advice() const { return m_advice; }
   RangeCard* range() const { return m_range; }
   NoiseCard* noise() const { return m_noise; }
-  ScalingCard* scaling() const { return m_scaling; }
+  RunForecast* forecast() const { return m_forecast; }
 
+  // So wide that nothing of it is cut; what does not fit below each other scrolls.
+  QSize minimumSizeHint() const override;
   void setUpdate(std::size_t index);
-  // What is drawn, from the document: of `stepsPerEpoch` steps (0 = not known), `samples` (-1) and `ranks`.
-  void refresh(std::int64_t stepsPerEpoch, std::int64_t samples, std::int64_t ranks);
+  // What is drawn, from the document: of `stepsPerEpoch` steps (0 = not known) and `ranks`, virtual ones included.
+  void refresh(std::int64_t stepsPerEpoch, std::int64_t ranks);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -42,6 +45,7 @@ class RunCockpit : public QWidget {
   TrainAdvice* m_advice;
   RangeCard* m_range;
   NoiseCard* m_noise;
+  RunForecast* m_forecast;
   ScalingCard* m_scaling;
   QBoxLayout* m_measures;
   QWidget* m_between;

@@ -13,8 +13,10 @@
 #include <cmath>
 
 #include "app/pages/settings/batch_equation.h"
+#include "app/pages/settings/forecast_strip.h"
 #include "app/pages/settings/run_advice.h"
 #include "app/pages/settings/run_cockpit.h"
+#include "app/pages/settings/run_forecast.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/train_advice.h"
 #include "app/pages/settings/update_form.h"
@@ -195,7 +197,7 @@ void SettingsPage::refreshPlan() {
   } catch (const Error&) {
   }
   m_cockpit->setUpdate(m_index);
-  m_cockpit->refresh(perEpoch, m_rows, ranks());
+  m_cockpit->refresh(perEpoch, ranks());
   const SchedulePreview& preview = *m_cockpit->preview();
   m_update->setWarmupHint(perEpoch > 0 && preview.warmupSteps() > 0
                               ? QStringLiteral("= ") + counted(preview.warmupSteps(), QStringLiteral("steps"))
@@ -204,17 +206,11 @@ void SettingsPage::refreshPlan() {
   const auto number = [&](std::int64_t value) {
     return value > 0 ? QLocale(QLocale::English).toString(static_cast<qlonglong>(value)) : unknown;
   };
-  // Words as words, numbers in the face of numbers.
-  QString rows;
-  const QString face = Theme::of(this).numberFont(FontRole::caption).family();
-  for (const auto& [word, value] : {std::pair{"Samples", number(m_rows)},
-                                    {"Steps per epoch", number(perEpoch)},
-                                    {"Epochs", formatShort(epochs)},
-                                    {"Steps in all", perEpoch > 0 ? number(preview.steps()) : unknown}})
-    rows += QStringLiteral(
-                "<tr><td>%1</td><td align=right style=\"font-family:'%2'; font-weight:600\">&nbsp;&nbsp;%3</td></tr>")
-                .arg(QLatin1String(word), face, value);
-  m_facts->setText(QStringLiteral("<table cellspacing=3>%1</table>").arg(rows));
+  m_facts->setText(
+      factTable(Theme::of(this), {{QStringLiteral("Samples"), number(m_rows)},
+                                  {QStringLiteral("Steps per epoch"), number(perEpoch)},
+                                  {QStringLiteral("Epochs"), formatShort(epochs)},
+                                  {QStringLiteral("Steps in all"), perEpoch > 0 ? number(preview.steps()) : unknown}}));
   int changed = 0;
   for (std::size_t i = 0; i < m_sections.size(); ++i) {
     const Section& section = m_sections[i];
@@ -376,10 +372,11 @@ QList<QWidget*> SettingsPage::areas() const {
 QJsonObject SettingsPage::saveLayout() const {
   QJsonArray sizes;
   for (const int size : m_beside) sizes.append(size);
-  return {{"splitter", sizes}};
+  return {{"splitter", sizes}, {"forecast", m_cockpit->forecast()->saved()}};
 }
 
 void SettingsPage::restoreLayout(const QJsonObject& layout) {
+  m_cockpit->forecast()->restore(layout["forecast"].toObject());
   QList<int> sizes;
   for (const auto& size : layout["splitter"].toArray()) sizes += size.toInt();
   if (sizes.size() != m_splitter->count()) return;

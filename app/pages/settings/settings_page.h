@@ -15,6 +15,8 @@ namespace loom {
 class BatchEquation;
 class Button;
 class ChoiceField;
+class ForecastLine;
+class ForecastStrip;
 class PropertyForm;
 class RecipeDesk;
 class RunCockpit;
@@ -42,8 +44,10 @@ class SettingsPage : public Page {
 
  private:
   void makeRoom();
+  void placeForecast();
   QWidget* makeBar();
   QWidget* makeForms();
+  QWidget* makeBand();
   QWidget* makeRight();
   void makeActions();
   void refresh();  // from the document
@@ -65,6 +69,8 @@ class SettingsPage : public Page {
   };
   std::vector<Section> m_sections;
   BatchEquation* m_equation;
+  ForecastStrip* m_forecast;
+  ForecastLine* m_forecastLine;
   QLabel *m_title, *m_facts;
   UpdateForm* m_update;
   ChoiceField* m_updateChoice;

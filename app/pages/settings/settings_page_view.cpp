@@ -13,9 +13,11 @@
 
 #include "app/pages/settings/batch_equation.h"
 #include "app/pages/settings/changes_card.h"
+#include "app/pages/settings/forecast_strip.h"
 #include "app/pages/settings/noise_card.h"
 #include "app/pages/settings/recipe_desk.h"
 #include "app/pages/settings/run_cockpit.h"
+#include "app/pages/settings/run_forecast.h"
 #include "app/pages/settings/settings_page.h"
 #include "app/pages/settings/update_form.h"
 #include "app/setting_list.h"
@@ -54,6 +56,7 @@ class SectionDelegate : public QStyledItemDelegate {
 };
 
 constexpr int kCrowded = 760;  // px at 100 % text
+constexpr int kBandGap = 14, kBandRight = 20;
 
 }  // namespace
 
@@ -164,15 +167,15 @@ QWidget* SettingsPage::makeRight() {
   return right;
 }
 
-void SettingsPage::makeLayout() {
-  auto* outer = new QVBoxLayout(this);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->setSpacing(0);
-  outer->addWidget(makeBar());
-
+QWidget* SettingsPage::makeBand() {
   auto* band = panel();
-  auto* bandRow = new QHBoxLayout(band);
-  bandRow->setContentsMargins(0, 0, 20, 0);
+  auto* bandColumn = new QVBoxLayout(band);
+  bandColumn->setContentsMargins(0, 0, 0, 0);
+  bandColumn->setSpacing(0);
+  auto* bandRow = new QHBoxLayout;
+  bandRow->setContentsMargins(0, 0, kBandRight, 0);
+  bandRow->setSpacing(kBandGap);
+  bandColumn->addLayout(bandRow);
   m_equation = new BatchEquation;
   m_facts = new QLabel;
   m_facts->setTextFormat(Qt::RichText);
@@ -181,6 +184,20 @@ void SettingsPage::makeLayout() {
   connect(&Theme::of(this), &Theme::changed, m_facts, restyle);
   bandRow->addWidget(m_equation, 1);
   bandRow->addWidget(m_facts);
+  m_forecast = new ForecastStrip(*m_cockpit->forecast());
+  bandRow->addWidget(m_forecast);
+  m_forecastLine = new ForecastLine(*m_cockpit->forecast());
+  bandColumn->addWidget(m_forecastLine);
+  return band;
+}
+
+void SettingsPage::makeLayout() {
+  auto* outer = new QVBoxLayout(this);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->setSpacing(0);
+  outer->addWidget(makeBar());
+
+  QWidget* const right = makeRight();  // what the band tells follows from there
 
   m_list = new QListWidget;
   m_list->setFrameShape(QFrame::NoFrame);
@@ -205,7 +222,7 @@ void SettingsPage::makeLayout() {
   m_splitter = new QSplitter(Qt::Horizontal);
   m_splitter->setChildrenCollapsible(false);
   m_splitter->addWidget(forms);
-  m_splitter->addWidget(makeRight());
+  m_splitter->addWidget(right);
   m_splitter->setStretchFactor(1, 1);
   m_splitter->setSizes(m_beside);
   connect(m_splitter, &QSplitter::splitterMoved, this, [this] {
@@ -216,7 +233,7 @@ void SettingsPage::makeLayout() {
   auto* mainColumn = new QVBoxLayout(main);
   mainColumn->setContentsMargins(0, 0, 0, 0);
   mainColumn->setSpacing(0);
-  mainColumn->addWidget(band);
+  mainColumn->addWidget(makeBand());
   mainColumn->addWidget(m_splitter, 1);
   auto* row = new QHBoxLayout;
   row->setContentsMargins(0, 0, 0, 0);
@@ -225,6 +242,7 @@ void SettingsPage::makeLayout() {
   row->addWidget(main, 1);
   outer->addLayout(row, 1);
   connect(&Theme::of(this), &Theme::changed, this, &SettingsPage::makeRoom);
+  connect(m_cockpit->forecast(), &RunForecast::changed, this, &SettingsPage::placeForecast);
 }
 
 // Large text in a small window: the name and the list of sections give way (the search finds them), and what the run
@@ -234,11 +252,20 @@ void SettingsPage::makeRoom() {
   m_title->setVisible(!crowded);
   m_listPanel->setVisible(!crowded);
   m_facts->setVisible(!crowded);
+  placeForecast();
   const Qt::Orientation wanted = crowded ? Qt::Vertical : Qt::Horizontal;
   if (wanted == m_splitter->orientation()) return;
   m_splitter->setOrientation(wanted);
   m_splitter->widget(1)->setMinimumHeight(crowded ? 160 : 0);  // instead of all that it would like
   m_splitter->setSizes(crowded ? QList<int>{600, 400} : m_beside);
+}
+
+// Beside the equation and the facts where there is room, else as a line below them.
+void SettingsPage::placeForecast() {
+  const int list = m_listPanel->isHidden() ? 0 : m_listPanel->sizeHint().width();
+  const int facts = m_facts->isHidden() ? 0 : m_facts->sizeHint().width() + kBandGap;
+  const int room = width() - list - m_equation->minimumSizeHint().width() - facts - kBandGap - kBandRight;
+  m_forecastLine->setVisible(m_forecast->placeIn(room) == 0);
 }
 
 void SettingsPage::resizeEvent(QResizeEvent* event) {

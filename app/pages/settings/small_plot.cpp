@@ -38,6 +38,11 @@ void SmallPlot::setMarks(std::vector<Mark> marks) {
   update();
 }
 
+void SmallPlot::setBands(std::vector<Band> bands) {
+  m_bands = std::move(bands);
+  update();
+}
+
 void SmallPlot::setRange(double low, double high) {
   m_range = {low, high};
 }
@@ -75,6 +80,25 @@ void SmallPlot::leaveEvent(QEvent*) {
   m_pointed = -1;
   Q_EMIT pointed(-1);
   update();
+}
+
+void SmallPlot::paintBands(QPainter& painter, const QRectF& area) const {
+  const Theme& theme = Theme::of(this);
+  painter.setFont(theme.font(FontRole::axis));
+  const double high = painter.fontMetrics().height();
+  for (std::size_t i = 0; i < m_bands.size(); ++i) {
+    const double left = std::max(area.left(), xOf(m_bands[i].from));
+    const double right = i + 1 < m_bands.size() ? std::min(area.right(), xOf(m_bands[i + 1].from)) : area.right();
+    if (i > 0) {
+      painter.setPen(theme.hairline(Colour::axis));
+      painter.drawLine(QPointF(std::round(left) + 0.5, area.bottom() - high - 4),
+                       QPointF(std::round(left) + 0.5, area.bottom()));
+    }
+    const QRectF room(left + 3, area.bottom() - high - 2, right - left - 6, high);
+    if (painter.fontMetrics().horizontalAdvance(m_bands[i].name) > room.width()) continue;
+    painter.setPen(theme.colour(Colour::text2));
+    painter.drawText(room, Qt::AlignCenter, m_bands[i].name);
+  }
 }
 
 void SmallPlot::paintEvent(QPaintEvent*) {
@@ -122,6 +146,7 @@ void SmallPlot::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(left, area.bottom() + 3, 60, 16), Qt::AlignCenter,
                      value < 1 ? formatRate(value) : formatShort(value));
   }
+  paintBands(painter, area);
   painter.setClipRect(area.adjusted(-2, -4, 2, 2));
   const auto draw = [&](const std::vector<QPointF>& points, const QPen& pen) {
     QPainterPath path;

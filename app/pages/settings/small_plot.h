@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+class QPainter;
+
 namespace loom {
 
 class SmallPlot : public QWidget {
@@ -16,9 +18,15 @@ class SmallPlot : public QWidget {
     double x = 0;
     bool dot = false;  // on the curve, else a line through all
   };
+  // From `from` up to the next band the curve is of this name, which stands at its foot where there is room.
+  struct Band {
+    double from = 0;
+    QString name;
+  };
   explicit SmallPlot(const QString& name, QWidget* parent = nullptr);
   void setCurve(std::vector<QPointF> points, std::vector<QPointF> raw = {});  // x above 0; not finite: left out
   void setMarks(std::vector<Mark> marks);
+  void setBands(std::vector<Band> bands);
   void setRange(double low, double high);   // of x, where it is known before the points; of none: as the points
   void setHeight(double low, double high);  // of y; else as the points
   void setWords(const QString& empty) { m_empty = empty, update(); }
@@ -37,9 +45,11 @@ class SmallPlot : public QWidget {
 
  private:
   QRectF frame() const;
+  void paintBands(QPainter& painter, const QRectF& area) const;
   double xOf(double value) const;
   std::vector<QPointF> m_points, m_raw;
   std::vector<Mark> m_marks;
+  std::vector<Band> m_bands;
   std::optional<std::pair<double, double>> m_range, m_height;
   QString m_empty;
   int m_pointed = -1;

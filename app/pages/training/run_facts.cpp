@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/pages/training/model_line.h"
+#include "app/pages/training/rank_bars.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "launcher/store/run_store.h"
@@ -126,6 +127,9 @@ RunFacts::RunFacts(AppContext& context, QWidget* parent) : QFrame(parent), m_con
   m_sections = column;
   column->addWidget(m_model = new ModelLine(context));
   column->addWidget(hairline());
+  section()->addWidget(m_ranks = new RankCard);
+  m_ranks->setObjectName("rank-card");
+  column->addWidget(hairline());
 
   auto* events = section();
   events->addWidget(makeLabel("section", tr("Events")));
@@ -239,8 +243,9 @@ void RunFacts::refreshEvents(const QString& id) {
   m_model->refresh(id);
   const RunRecord* const run = m_context.store->find(id);
   refresh(run);  // whether the best weights are written
+  const std::vector<Event> events = run ? m_context.store->events(id, kEventsRead) : std::vector<Event>();
+  m_ranks->setShares(rankShares(run, events));
   if (!run) return;
-  const std::vector<Event> events = m_context.store->events(id, kEventsRead);
   int shown = 0;
   for (auto each = events.rbegin(); each != events.rend() && shown < kEvents; ++each) {
     const EventWords said = wordsOf(*each, *run, *m_context.runMetrics);

@@ -14,6 +14,7 @@ class QVBoxLayout;
 namespace loom {
 
 class ModelLine;
+class RankCard;
 
 class RunFacts : public QFrame {
   Q_OBJECT
@@ -36,6 +37,7 @@ class RunFacts : public QFrame {
   QProgressBar* m_bar;
   QVBoxLayout *m_events, *m_sections;
   ModelLine* m_model;
+  RankCard* m_ranks;
   QLabel* m_figures[4];
   QLabel* m_figureNames[4];
 };

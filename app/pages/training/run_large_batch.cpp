@@ -9,8 +9,10 @@
 
 #include "app/headed_card.h"
 #include "app/pages/training/large_batch_parts.h"
+#include "app/pages/training/rank_bars.h"
 #include "app/store_series.h"
 #include "engine/planner/critical_batch.h"
+#include "launcher/store/run_store.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
@@ -114,6 +116,9 @@ QWidget* RunLargeBatch::makeSide() {
   auto* waits = new HeadedCard(tr("Time of a step"));
   m_waitHint = wordsOn(*waits, "wait-words");
   waits->column().addWidget(m_waitBar = new WaitBar);
+  waits->column().addWidget(m_ranks = new RankCard);
+  m_ranks->setObjectName("ranks-of-step");
+  m_ranks->hide();
   auto* ratios = new HeadedCard(tr("Trust ratio by layer"));
   m_ratioHint = wordsOn(*ratios, "ratio-words");
   m_rule = linkOn(*ratios, "choose-rule", tr("Choose another rule"));
@@ -176,6 +181,7 @@ void RunLargeBatch::eventsAdded() {
 
 void RunLargeBatch::show() {
   const RunRecord* const run = m_context.store->find(m_run);
+  showRanks(run);
   showRatios(run);
   showMagnitudes(run);
   showBuckets(run);
@@ -292,6 +298,17 @@ void RunLargeBatch::showWaiting(const RunRecord* run) {
       tr("Loss scale"),
       skipped.empty() ? QString() : tr("%1 skipped").arg(counted(static_cast<qint64>(skipped.size()), tr("steps"))));
   m_scale->setEvents(std::move(skipped), false);
+}
+
+void RunLargeBatch::setShowsRanks(bool shown) {
+  m_showsRanks = shown;
+  m_ranks->setVisible(shown);
+  showRanks(m_context.store->find(m_run));
+}
+
+void RunLargeBatch::showRanks(const RunRecord* run) {
+  if (!m_showsRanks) return;
+  m_ranks->setShares(rankShares(run, run ? m_context.store->events(m_run) : std::vector<Event>()));
 }
 
 void RunLargeBatch::showRatios(const RunRecord* run) {

@@ -19,6 +19,7 @@ class Button;
 class ChartStack;
 class LineChart;
 class MagnitudeBars;
+class RankCard;
 class RatioTable;
 class VectorSource;
 class WaitBar;
@@ -31,6 +32,8 @@ class RunLargeBatch : public QScrollArea {
   void setRun(const QString& id);
   void pointsAdded();  // cheap: shown a few times a second
   void eventsAdded();
+  // Ranks beside each other, where they have no other place on the page.
+  void setShowsRanks(bool shown);
   ChartStack& stack() { return *m_stack; }
 
  protected:
@@ -47,6 +50,7 @@ class RunLargeBatch : public QScrollArea {
   void setRange();
   void showNoise(const RunRecord* run);
   void showWaiting(const RunRecord* run);
+  void showRanks(const RunRecord* run);
   void showRatios(const RunRecord* run);
   void showMagnitudes(const RunRecord* run);
   void showBuckets(const RunRecord* run);
@@ -60,7 +64,7 @@ class RunLargeBatch : public QScrollArea {
   std::vector<std::string> m_names;  // of series that the lines were made for
   std::shared_ptr<VectorSource> m_batch;
   double m_batchDrawn = 0, m_rangeDrawn = 0;
-  bool m_bucketsWanted = false;
+  bool m_bucketsWanted = false, m_showsRanks = false;
   QTimer m_soon;
   QBoxLayout* m_across;
   ChartStack* m_stack;
@@ -68,6 +72,7 @@ class RunLargeBatch : public QScrollArea {
   QLabel *m_noiseFigure, *m_noiseUnit, *m_noiseWords, *m_waitHint, *m_ratioHint, *m_magnitudeWords, *m_bucketWords;
   Button *m_watch, *m_rule, *m_showBuckets;
   WaitBar* m_waitBar;
+  RankCard* m_ranks;
   RatioTable* m_ratios;
   MagnitudeBars* m_magnitudes;
   BucketTable* m_buckets;

@@ -380,6 +380,7 @@ void TrainingPage::resizeEvent(QResizeEvent* event) {
   if (form == m_facts->form() && event->oldSize().width() > 0) return placeTools();
   auto* const strip = findChild<QWidget*>("facts-strip");
   m_facts->setForm(form);
+  m_largeBatch->setShowsRanks(form == RunFacts::Form::strip);
   if (form == RunFacts::Form::strip) {
     if (scroll->widget()) scroll->takeWidget();
     strip->layout()->addWidget(m_facts);

@@ -7,11 +7,13 @@
 
 #include "app/pages/settings/changes_card.h"
 #include "app/pages/settings/range_card.h"
+#include "app/pages/settings/run_forecast.h"
 #include "app/pages/settings/schedule_preview.h"
 #include "app/pages/settings/small_plot.h"
 #include "app/workspace.h"
 #include "launcher/hosts/host_store.h"
 #include "tests/app/opened_window.h"
+#include "widgets/controls/number_field.h"
 #include "widgets/controls/segmented_control.h"
 
 namespace loom {
@@ -51,6 +53,21 @@ class CockpitTest : public QObject {
     for (const QLabel* label : m_open->part<ChangesCard>("changes")->findChildren<QLabel*>())
       if (label->isVisible() && label->text().contains(words)) return true;
     return false;
+  }
+  void shot(const QString& name, const QList<QSize>& sizes = {{1440, 900}, {1024, 700}}) {
+    const QString folder = qEnvironmentVariable("GRADLOOM_SHOTS");
+    if (folder.isEmpty()) return;
+    const QSize before = m_open->window().size();
+    for (const auto& [mode, word] : {std::pair(ThemeMode::light, "light"), std::pair(ThemeMode::dark, "dark")}) {
+      Theme::of().setMode(mode);
+      for (const QSize size : sizes) {
+        m_open->window().resize(size);
+        QTest::qWait(400);
+        m_open->window().grab().save(QString("%1/%2-%3-%4.png").arg(folder, name, word).arg(size.width()));
+      }
+    }
+    Theme::of().setMode(ThemeMode::light);
+    m_open->window().resize(before);
   }
   void drag(const QPointF& from, const QPointF& to) {
     QVERIFY(preview().rect().contains(from.toPoint()));
@@ -226,12 +243,54 @@ class CockpitTest : public QObject {
     QCOMPARE(workspace.ranks(), 1);
   }
 
-  void itIsPredictedHowARunScales() {
-    press("scaling-predict");
-    QTRY_VERIFY_WITH_TIMEOUT(text("scaling-words").contains("efficiency"), kPatience);
+  // By itself, beside the batch equation, and again when a setting changes.
+  void whatTheRunWillTakeFollowsWhatIsTyped() {
+    auto* forecast = m_open->window().findChild<RunForecast*>();
+    QTRY_VERIFY_WITH_TIMEOUT(forecast->isCurrent(), kPatience);
+    QVERIFY2(text("scaling-words").startsWith("1 rank, batch"), qPrintable(text("scaling-words")));
     auto* plot = m_open->part<SmallPlot>("scaling-plot");
     QCOMPARE(plot->curve().front().x(), 1.0);
     QVERIFY(plot->curve().back().x() >= 2048);
+    QCOMPARE(m_open->part<SmallPlot>("forecast-plot")->curve().size(), plot->curve().size());
+    const QString alone = text("forecast");
+    QVERIFY2(alone.contains("Predicted step") && alone.contains("Efficiency") && alone.contains("1.00"),
+             qPrintable(alone));
+    // 24 ranks, of which all but the machine's own are virtual.
+    NumberField* ranks = nullptr;
+    for (NumberField* each : m_open->window().findChildren<NumberField*>())
+      if (each->accessibleName() == "Ranks") ranks = each;
+    QVERIFY(ranks);
+    const auto type = [&](const char* count) {
+      ranks->setFocus();
+      ranks->selectAll();
+      QTest::keyClicks(ranks, count);
+      QTest::keyClick(ranks, Qt::Key_Return);
+    };
+    type("24");
+    QVERIFY(!forecast->isCurrent());
+    QTRY_VERIFY_WITH_TIMEOUT(forecast->isCurrent(), kPatience);
+    QVERIFY2(text("scaling-words").startsWith("24 ranks, batch"), qPrintable(text("scaling-words")));
+    QVERIFY2(text("scaling-words").contains("summed by"), qPrintable(text("scaling-words")));
+    QVERIFY2(text("forecast").contains("Efficiency at 24"), qPrintable(text("forecast")));
+    QVERIFY2(forecast->run()->ranks < 24, "it trains on the machine's own ranks");
+    shot("forecast");
+    // What was known is known still, whatever becomes of the program; how long the run is asks nothing.
+    qputenv("GRADLOOM_PROGRAM", "/nonexistent/loom");
+    m_open->undo();
+    QTRY_VERIFY(forecast->isCurrent());
+    QCOMPARE(text("forecast"), alone);
+    m_open->document().setSetting("epochs", 77);
+    QVERIFY(forecast->isCurrent());
+    // And with the project on another day.
+    const QJsonObject saved = m_open->window().page("settings")->saveLayout()["forecast"].toObject();
+    RunForecast later(m_open->document(), m_open->workspace());
+    later.restore(saved);
+    later.refresh(1, 100);
+    QVERIFY(later.isCurrent());
+    QVERIFY(later.runSeconds() > 0);
+    later.refresh(7, 100);
+    QTRY_VERIFY2(later.refusal().contains("no program"), qPrintable(later.refusal()));
+    qputenv("GRADLOOM_PROGRAM", LOOM_PROGRAM);
   }
 };
 

@@ -2,10 +2,13 @@
 // buckets.
 #include "app/pages/training/run_large_batch.h"
 
+#include <QHelpEvent>
 #include <QLabel>
 #include <QTabBar>
+#include <QToolTip>
 
 #include "app/pages/training/large_batch_parts.h"
+#include "app/pages/training/rank_bars.h"
 #include "app/pages/training/training_page.h"
 #include "engine/planner/critical_batch.h"
 #include "tests/app/training/told_run.h"
@@ -162,6 +165,77 @@ class RunLargeBatchTest : public QObject {
     shot("large-batch-buckets");
     m_open->click("show-buckets");
     QTRY_VERIFY(!table->isVisible());
+  }
+
+  // In the column at the right; in a narrow window, which has none, in this tab.
+  void eachRankHasABarAndTheSlowestIsNamed() {
+    const QString id = m_runs->add({}, RunState::running);
+    tellStart(id, 4);
+    tellSteps(id, 1, 9, {{"exchange_ms", 5.0}});
+    const auto in = [this](const char* card, const char* label) {
+      return m_open->part<QWidget>(card)->findChild<QLabel*>(label)->text();
+    };
+    openTab(id);
+    QTRY_COMPARE(in("rank-card", "rank-words"), QString("Told behind the eighth step."));
+    auto& bars = *m_open->part<QWidget>("rank-card")->findChild<RankBars*>();
+    QVERIFY(!bars.isVisible());
+    m_runs->tell(id, "ranks",
+                 {{"step", 8},
+                  {"steps", 7},
+                  {"computing_ms", {100, 99, 106, 101}},
+                  {"exchanging_ms", {10, 10, 10, 10}},
+                  {"waiting_ms", {6, 7, 0, 5}},
+                  {"data_ms", {0, 0, 0, 0}},
+                  {"hosts", Json::parse(R"([["node01", 2], ["node02", 2]])")}});
+    QTRY_COMPARE(in("rank-card", "rank-words"), "Rank 2 on node02 is 6" + QString(QChar(0x202F)) + "% behind");
+    QCOMPARE(in("rank-card", "rank-consequence"),
+             "It sets the pace; the others wait 6.0" + QString(QChar(0x202F)) + "ms a step.");
+    QVERIFY(bars.isVisible());
+    // Hosts stand apart, and a bar under the mouse says what it is.
+    QVERIFY(bars.barOf(2).left() - bars.barOf(1).right() > bars.barOf(1).left() - bars.barOf(0).right() + 4);
+    const QPoint at = bars.barOf(2).center().toPoint();
+    QTest::mouseMove(&bars, at);
+    QHelpEvent help(QEvent::ToolTip, at, bars.mapToGlobal(at));
+    QApplication::sendEvent(&bars, &help);
+    QVERIFY2(QToolTip::text().startsWith("Rank 2 on node02") && QToolTip::text().contains("waiting under 0.1 ms"),
+             qPrintable(QToolTip::text()));
+    QToolTip::hideText();
+    shot("ranks");
+    m_open->window().resize(1024, 700);
+    auto* inTab = m_open->part<QWidget>("ranks-of-step");
+    QTRY_VERIFY(inTab->isVisible() && !m_open->part<QWidget>("rank-card")->isVisible());
+    QCOMPARE(in("ranks-of-step", "rank-words"), in("rank-card", "rank-words"));
+    m_open->window().resize(1440, 900);
+    QTRY_VERIFY(!inTab->isVisible() && bars.isVisible());
+    m_open->workspace().store().setState(id, RunState::stopped);
+    // A sentence where there is nothing to compare.
+    const QString alone = m_runs->add();
+    tellStart(alone, 1);
+    openTab(alone);
+    QTRY_COMPARE(in("rank-card", "rank-words"), QString("One rank: it waits for nobody."));
+    QVERIFY(!bars.isVisible());
+  }
+
+  // More ranks than bars have room for: each bar is the slowest of some, so the slowest of all is always seen.
+  void ofThousandsOfRanksTheSlowestIsSeen() {
+    const QString id = m_runs->add();
+    tellStart(id, 4096);
+    Json computing = Json::array(), rest = Json::array();
+    for (int i = 0; i < 4096; ++i) computing.push_back(i == 1234 ? 130 : 100), rest.push_back(i == 1234 ? 0 : 30);
+    m_runs->tell(id, "ranks",
+                 {{"step", 8},
+                  {"steps", 7},
+                  {"computing_ms", computing},
+                  {"exchanging_ms", Json::array()},
+                  {"waiting_ms", rest},
+                  {"data_ms", Json::array()},
+                  {"hosts", Json::array()}});
+    openTab(id);
+    const auto& bars = *m_open->part<QWidget>("rank-card")->findChild<RankBars*>();
+    QTRY_VERIFY(!bars.barOf(1234).isEmpty());
+    QVERIFY(bars.barOf(1234).right() <= bars.width());
+    QVERIFY(m_open->part<QWidget>("rank-card")->findChild<QLabel*>("rank-words")->text().startsWith("Rank 1234 is 30"));
+    shot("many-ranks");
   }
 
   void whereNothingWasMeasuredItSaysWhatToSwitchOn() {
