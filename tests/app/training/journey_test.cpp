@@ -196,7 +196,8 @@ class JourneyTest : public JourneyActs {
       QVERIFY2(words.contains(predicted().item(row, 1)->text()), qPrintable(predicted().item(row, 1)->text()));
     picture("predicted");
     const QByteArrayList lines = saved("out.csv").split('\n');
-    QCOMPARE(lines[0].trimmed(), QByteArray("heat,flow,town,fluid,when,state'__0,state'__1,state'__2,state'_class"));
+    QCOMPARE(lines[0].trimmed(),
+             QByteArray("heat,flow,town,fluid,when,state'_leak,state'_ok,state'_worn,state'_class"));
     QVERIFY(words.contains(QString::fromUtf8(lines[1].trimmed().split(',').last())));
 
     // From another folder, with the same data.
