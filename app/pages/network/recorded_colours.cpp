@@ -114,8 +114,10 @@ DrawnSums sumsOf(const RecordedStep& step, const std::string& network,
   return sums;
 }
 
-RecordedFigures figuresFor(const Project& project, const AskedDrawing& asked, const LayerRecords& records,
-                           const QString& run) {
+}  // namespace
+
+RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& asked, const LayerRecords& records,
+                                  const QString& run) {
   RecordedFigures figures;
   const RecordedStep* const shown = records.shown();
   const Network* const around =
@@ -157,8 +159,6 @@ RecordedFigures figuresFor(const Project& project, const AskedDrawing& asked, co
   return figures;
 }
 
-}  // namespace
-
 RecordedColours::RecordedColours(AppContext& context, NetworkView& view, NetworkStrip& strip)
     : QObject(&view),
       m_context(context),
@@ -198,7 +198,7 @@ void RecordedColours::refresh() {
   const RunRecord* const run = m_context.store->find(m_records.run());
   const Project& project = m_view.networkScene().document().project();
   for (const NetworkStrip::Shown& each : m_strip.shown())
-    each.scene->setRecorded(figuresFor(project, each, m_records, run ? run->name : QString()));
+    each.scene->setRecorded(recordedFiguresOf(project, each, m_records, run ? run->name : QString()));
 }
 
 }  // namespace loom

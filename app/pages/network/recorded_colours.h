@@ -2,16 +2,23 @@
 // The cards in the colours of what a run recorded: gradient norm, update ratio, dead units, activation range, at the
 // step that LayerRecords shows. For the drawing and what is opened in place in it.
 #include <QObject>
+#include <QString>
 #include <QTimer>
 
 namespace loom {
 
 struct AppContext;
+struct AskedDrawing;
+struct Project;
 struct RecordedFigures;
 class LayerRecords;
 class NetworkScene;
 class NetworkStrip;
 class NetworkView;
+
+// What was recorded of the nodes of a drawing, at the step that is shown. `run`: how it is called.
+RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& asked, const LayerRecords& records,
+                                  const QString& run);
 
 class RecordedColours : public QObject {
   Q_OBJECT

@@ -180,16 +180,17 @@ DrawingOverlay overlayOf(Project first, Project second) {
   return overlay;
 }
 
+Project projectOfRun(const QString& folder) {
+  const Json run = parseJson(readFile((folder + "/run.json").toStdString(), kLargestRunFile), "run.json");
+  if (!run.is_object() || !run.contains("project") || !run["project"].is_object())
+    throwError(ErrorCode::badData, "{}: its run.json holds no project", folder.toStdString());
+  ReadProject project = readProject(run["project"].dump(), "run.json");
+  if (!project.readable) throwError(ErrorCode::badData, "{}: it holds no network", folder.toStdString());
+  return std::move(project.project);
+}
+
 DrawingOverlay overlayOfRuns(const QString& firstFolder, const QString& secondFolder) {
-  const auto read = [](const QString& folder) {
-    const Json run = parseJson(readFile((folder + "/run.json").toStdString(), kLargestRunFile), "run.json");
-    if (!run.is_object() || !run.contains("project") || !run["project"].is_object())
-      throwError(ErrorCode::badData, "{}: its run.json holds no project", folder.toStdString());
-    ReadProject project = readProject(run["project"].dump(), "run.json");
-    if (!project.readable) throwError(ErrorCode::badData, "{}: it holds no network", folder.toStdString());
-    return std::move(project.project);
-  };
-  return overlayOf(read(firstFolder), read(secondFolder));
+  return overlayOf(projectOfRun(firstFolder), projectOfRun(secondFolder));
 }
 
 }  // namespace loom

@@ -36,6 +36,8 @@ struct DrawingOverlay {
 // lacks where it stood in the first, beside what is there now.
 DrawingOverlay overlayOf(Project first, Project second);
 
+// What a run was trained with. Throws Error where its folder does not tell.
+Project projectOfRun(const QString& folder);
 // Of what two run folders were trained with. Throws Error where one does not tell.
 DrawingOverlay overlayOfRuns(const QString& firstFolder, const QString& secondFolder);
 

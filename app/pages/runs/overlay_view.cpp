@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/canvas/cost_scale.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -50,6 +51,13 @@ void OverlayView::setOverlay(DrawingOverlay overlay) {
   m_message.clear();
   setAccessibleName(tr("Drawings laid over each other: %1").arg(summary()));
   fit();
+}
+
+void OverlayView::setFigures(QHash<QString, NodeFigure> figures, const QString& title) {
+  m_figures = std::move(figures);
+  m_title = title;
+  setAccessibleName(title.isEmpty() ? tr("Drawings laid over each other: %1").arg(summary()) : title);
+  update();
 }
 
 void OverlayView::setMessage(const QString& message) {
@@ -102,6 +110,9 @@ void OverlayView::paintNode(QPainter& painter, const OverlayNode& node) const {
   painter.setPen(pen);
   painter.setBrush(theme.colour(Colour::surface));
   const double radius = std::min(6.0, card.height() / 4);
+  const NodeFigure figure = m_figures.value(node.id);
+  const bool coloured = same && figure.step >= 0;
+  if (coloured) painter.setBrush(stepColour(theme, figure.step));
   painter.drawRoundedRect(card, radius, radius);
   if (!same) {
     painter.setPen(Qt::NoPen);
@@ -117,15 +128,15 @@ void OverlayView::paintNode(QPainter& painter, const OverlayNode& node) const {
   if (m_scale < kReadable) return;
   const QRectF inner = card.adjusted(8 + sign, 2, -8, -2);
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), 600));
-  painter.setPen(theme.colour(same ? Colour::text2 : Colour::text));
+  painter.setPen(coloured ? inkOnStep(theme, figure.step) : theme.colour(same ? Colour::text2 : Colour::text));
   const QFontMetricsF names(painter.font());
   const bool two = card.height() >= 2 * names.height();
-  const QString second = node.note.isEmpty() ? node.layer : node.note;
+  const QString second = coloured ? figure.card : node.note.isEmpty() ? node.layer : node.note;
   painter.drawText(inner, (two ? Qt::AlignTop : Qt::AlignVCenter) | Qt::AlignLeft,
                    names.elidedText(node.id, Qt::ElideMiddle, inner.width()));
   if (!two) return;
-  painter.setFont(theme.font(FontRole::axis));
-  painter.setPen(theme.colour(Colour::text3));
+  painter.setFont(coloured ? theme.numberFont(FontRole::axis) : theme.font(FontRole::axis));
+  painter.setPen(coloured ? inkOnStep(theme, figure.step) : theme.colour(Colour::text3));
   painter.drawText(inner, Qt::AlignBottom | Qt::AlignLeft,
                    QFontMetricsF(painter.font()).elidedText(second, Qt::ElideRight, inner.width()));
 }
@@ -164,7 +175,10 @@ void OverlayView::paintEvent(QPaintEvent*) {
   painter.fillRect(head, theme.colour(Colour::canvas, 0.85));
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), 500));
   painter.setPen(theme.colour(Colour::text2));
-  painter.drawText(head.adjusted(10, 0, -10, 0), Qt::AlignLeft | Qt::AlignVCenter, summary());
+  const QRectF words = head.adjusted(10, 0, -10, 0);
+  painter.drawText(
+      words, Qt::AlignLeft | Qt::AlignVCenter,
+      QFontMetricsF(painter.font()).elidedText(m_title.isEmpty() ? summary() : m_title, Qt::ElideRight, words.width()));
 }
 
 void OverlayView::resizeEvent(QResizeEvent*) {
@@ -207,9 +221,9 @@ bool OverlayView::event(QEvent* event) {
   auto* help = static_cast<QHelpEvent*>(event);
   for (const OverlayNode& each : m_overlay.nodes)
     if (shown(each.card).contains(help->pos())) {
-      QToolTip::showText(
-          help->globalPos(),
-          (each.note.isEmpty() ? each.id + ", " + each.layer : each.id + ": " + each.note).toHtmlEscaped(), this);
+      QString text = each.note.isEmpty() ? each.id + ", " + each.layer : each.id + ": " + each.note;
+      if (const QString words = m_figures.value(each.id).words; !words.isEmpty()) text += '\n' + words;
+      QToolTip::showText(help->globalPos(), text.toHtmlEscaped().replace('\n', "<br>"), this);
       return true;
     }
   QToolTip::hideText();

@@ -1,12 +1,19 @@
 #pragma once
 // Two drawings laid over each other, whole at first; the wheel zooms, dragging moves, a double click shows all again.
-// Signs say what colours say: plus what came, minus what went, a triangle what changed.
+// Signs say what colours say: plus what came, minus what went, a triangle what changed. Nodes of a drawing may stand in
+// the colours of a figure of theirs instead.
+#include <QHash>
 #include <QWidget>
 #include <optional>
 
 #include "app/pages/runs/drawing_overlay.h"
 
 namespace loom {
+
+struct NodeFigure {
+  int step = -1;        // of the colours of a cost, CostScale
+  QString card, words;  // as it stands on the card; all there is to say
+};
 
 class OverlayView : public QWidget {
   Q_OBJECT
@@ -16,6 +23,10 @@ class OverlayView : public QWidget {
   void setOverlay(DrawingOverlay overlay);
   void setMessage(const QString& message);  // in its place
   const DrawingOverlay& overlay() const { return m_overlay; }
+  // Of nodes by id, and what they are of. Without a title what differs is shown again.
+  void setFigures(QHash<QString, NodeFigure> figures, const QString& title);
+  const QHash<QString, NodeFigure>& figures() const { return m_figures; }
+  QString title() const { return m_title; }
   QString summary() const;                 // "1 added, 2 removed, 1 changed"
   QRectF cardOf(const QString& id) const;  // in the widget; empty for none
 
@@ -38,7 +49,8 @@ class OverlayView : public QWidget {
   void paintNode(QPainter& painter, const OverlayNode& node) const;
 
   DrawingOverlay m_overlay;
-  QString m_message;
+  QHash<QString, NodeFigure> m_figures;
+  QString m_message, m_title;
   double m_scale = 1;
   QPointF m_offset;
   bool m_fitted = true;

@@ -19,12 +19,14 @@
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/flow_layout.h"
+#include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 
 namespace loom {
 namespace {
 
-constexpr int kPointsAlong = 25, kRunsToLeadTo = 30, kRunsLookedAt = 200;
+constexpr int kPointsAlong = 25, kPointsOfPlane = 13, kRunsToLeadTo = 30, kRunsLookedAt = 200;
+constexpr const char* kPlane = "two random directions";  // in place of a run
 constexpr int kTrainingCurve = 0, kValidationCurve = 1;
 
 QString numberWords(double value) {
@@ -60,7 +62,10 @@ RunLandscape::RunLandscape(AppContext& context, QWidget* parent) : QStackedWidge
   m_progress->setTextVisible(false);
   m_progress->setFixedWidth(120);
   m_progress->setAccessibleName(tr("Points measured"));
-  for (QWidget* each : std::initializer_list<QWidget*>{m_along, m_samples, m_measure, m_save, m_progress})
+  m_losses = new SegmentedControl({tr("Training"), tr("Validation")});
+  m_losses->setObjectName("landscape-losses");
+  m_losses->setAccessibleName(tr("Whose loss the plane shows"));
+  for (QWidget* each : std::initializer_list<QWidget*>{m_along, m_samples, m_measure, m_save, m_losses, m_progress})
     row->addWidget(each);
   column->addWidget(tools);
   m_faultText = makeLabel("error", {}, nullptr, Wrap::yes);
@@ -68,7 +73,12 @@ RunLandscape::RunLandscape(AppContext& context, QWidget* parent) : QStackedWidge
   column->addWidget(m_faultText);
   m_plot = new PlotView;
   m_plot->setObjectName("landscape-plot");
-  column->addWidget(m_plot, 1);
+  m_plane = new HeatView;
+  m_plane->setObjectName("landscape-plane");
+  m_shown = new QStackedWidget;
+  m_shown->addWidget(m_plot);
+  m_shown->addWidget(m_plane);
+  column->addWidget(m_shown, 1);
   m_words = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_words->setObjectName("landscape-words");
   column->addWidget(m_words);
@@ -77,6 +87,7 @@ RunLandscape::RunLandscape(AppContext& context, QWidget* parent) : QStackedWidge
   m_empty->setObjectName("landscape-empty");
   addWidget(m_empty);
   connect(m_measure, &Button::clicked, this, &RunLandscape::startOrStop);
+  connect(m_losses, &SegmentedControl::currentChanged, this, &RunLandscape::display);
   connect(&m_call, &LoomCall::told, this, &RunLandscape::take);
   connect(&m_call, &LoomCall::answered, this, [this] {
     m_found[m_measured].whole = true;
@@ -118,9 +129,10 @@ void RunLandscape::listRuns() {
   const QSignalBlocker quiet(m_along);
   m_along->clear();
   m_along->addItem(tr("a random direction"), QString());
+  m_along->addItem(tr("a plane of two random directions"), QString::fromLatin1(kPlane));
   for (qsizetype i = ids.size() - 1; i >= std::max<qsizetype>(0, ids.size() - kRunsLookedAt); --i) {
     const RunRecord* const other = m_context.store->find(ids[i]);
-    if (m_along->count() > kRunsToLeadTo) break;
+    if (m_along->count() > kRunsToLeadTo + 1) break;
     if (other && hasWeightsHere(*other)) m_along->addItem(tr("the line to %1").arg(other->name), other->id);
   }
   m_along->setCurrentIndex(std::max(0, m_along->findData(chosen)));
@@ -136,15 +148,22 @@ void RunLandscape::startOrStop() {
   const RunRecord* const other = m_context.store->find(m_along->currentData().toString());
   if (!run) return;
   m_measured = m_run;
-  m_found[m_run] = {.to = other ? other->name : QString(), .samples = m_samples->currentText(), .points = {}};
+  const bool plane = m_along->currentData().toString() == QLatin1String(kPlane);
+  m_found[m_run] = {.to = other ? other->name : QString(),
+                    .along = plane ? kPointsOfPlane : 0,
+                    .samples = m_samples->currentText(),
+                    .points = {}};
   QStringList arguments{"landscape",
                         run->folder,
                         "--json",
                         "--points",
-                        QString::number(kPointsAlong),
+                        QString::number(plane ? kPointsOfPlane : kPointsAlong),
                         "--samples",
                         QString::number(m_samples->currentData().toInt())};
   if (other) arguments << "--to" << other->folder;
+  if (plane)
+    arguments << "--directions"
+              << "2";
   m_call.start(arguments);
   display();
 }
@@ -153,7 +172,9 @@ void RunLandscape::take(const QByteArray& line) {
   try {
     const Json told = Json::parse(line.constBegin(), line.constEnd());
     if (!told.contains("done")) return;  // the whole answer, whose points are known
-    Point point{.a = told.at("a").get<double>(), .training = numberFromJson(told.at("training").at("loss"))};
+    Point point{.a = told.at("a").get<double>(),
+                .b = told.value("b", 0.0),
+                .training = numberFromJson(told.at("training").at("loss"))};
     if ((point.validated = told.contains("validation")))
       point.validation = numberFromJson(told.at("validation").at("loss"));
     m_found[m_measured].points << point;
@@ -188,6 +209,9 @@ void RunLandscape::display() {
   m_save->setEnabled(!found.points.isEmpty() && !here);
   m_faultText->setText(m_fault);
   m_faultText->setVisible(!m_fault.isEmpty());
+  m_shown->setCurrentWidget(found.along > 0 ? static_cast<QWidget*>(m_plane) : m_plot);
+  m_losses->setVisible(found.along > 0 && !found.points.isEmpty() && found.points.front().validated);
+  if (found.along > 0) return displayPlane(found, run->name, here);
   Plot plot{.title = found.to.isEmpty() ? tr("Loss around %1").arg(run->name)
                                         : tr("Loss from %1 to %2").arg(run->name, found.to),
             .subtitle = {},
@@ -251,12 +275,10 @@ void RunLandscape::saveTo(const QString& folder) {
   const Found found = m_found.value(m_run);
   QSaveFile table(QDir(folder).filePath("landscape.csv"));
   bool written = table.open(QIODevice::WriteOnly);
-  QByteArray text = "place,training_loss,validation_loss\n";
-  for (const Point& each : found.points)
-    text += QByteArray::number(each.a, 'g', 12) + ',' + QByteArray::number(each.training, 'g', 12) + ',' +
-            (each.validated ? QByteArray::number(each.validation, 'g', 12) : QByteArray()) + '\n';
+  const QByteArray text = tableOf(found);
   written = written && table.write(text) == text.size() && table.commit();
-  written = written && m_plot->toImage(QSize(720, 420), 2).save(QDir(folder).filePath("landscape.png"));
+  const QImage picture = found.along > 0 ? m_plane->toImage(QSize(620, 520), 2) : m_plot->toImage(QSize(720, 420), 2);
+  written = written && picture.save(QDir(folder).filePath("landscape.png"));
   m_fault = written ? QString()
                     : tr("landscape.csv and landscape.png cannot be written to %1: choose another folder").arg(folder);
   if (written && m_context.notify)

@@ -1,11 +1,13 @@
 #pragma once
-// The loss around a run's weights: along a random direction, or along the line to another run of the project. Computed
-// on demand by `loom landscape` beside the window; what was found of a run stays until the page goes.
+// The loss around a run's weights: along a random direction, over the plane of two, or along the line to another run of
+// the project. Computed on demand by `loom landscape` beside the window; what was found of a run stays until the page
+// goes.
 #include <QHash>
 #include <QStackedWidget>
 
 #include "app/page.h"
 #include "launcher/loom_call.h"
+#include "widgets/evaluation/heat_view.h"
 #include "widgets/evaluation/plot_view.h"
 
 class QFileDialog;
@@ -17,6 +19,7 @@ namespace loom {
 class Button;
 class ChoiceField;
 class EmptyState;
+class SegmentedControl;
 
 class RunLandscape : public QStackedWidget {
   Q_OBJECT
@@ -27,15 +30,17 @@ class RunLandscape : public QStackedWidget {
   void refresh();                      // its weights may have come
   void saveTo(const QString& folder);  // landscape.csv and landscape.png
   const PlotView& plot() const { return *m_plot; }
+  HeatView& plane() const { return *m_plane; }
   bool runs() const { return m_call.runs(); }
 
  private:
   struct Point {
-    double a = 0, training = 0, validation = 0;
+    double a = 0, b = 0, training = 0, validation = 0;
     bool validated = false;
   };
   struct Found {
-    QString to;       // name of the other run; empty: a random direction
+    QString to;       // name of the other run; empty: random directions
+    int along = 0;    // of a plane the points along each of both directions; 0: there is one
     QString samples;  // as it was asked for: "1,000 samples"
     QList<Point> points;
     bool whole = false;  // not stopped before its end
@@ -43,6 +48,8 @@ class RunLandscape : public QStackedWidget {
   void startOrStop();
   void take(const QByteArray& line);
   void display();
+  void displayPlane(const Found& found, const QString& run, bool here);
+  QByteArray tableOf(const Found& found) const;
   void listRuns();
 
   AppContext& m_context;
@@ -54,7 +61,10 @@ class RunLandscape : public QStackedWidget {
   Button *m_measure, *m_save;
   QProgressBar* m_progress;
   QLabel *m_words, *m_faultText;
+  QStackedWidget* m_shown;     // one direction or a plane
+  SegmentedControl* m_losses;  // of a plane: training or validation
   PlotView* m_plot;
+  HeatView* m_plane;
   EmptyState* m_empty;
 };
 

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "app/layer_records.h"
+#include "app/pages/training/run_drawing.h"
 #include "app/workspace.h"
 #include "launcher/store/run_store.h"
 #include "widgets/controls/button.h"
@@ -20,6 +21,8 @@
 
 namespace loom {
 namespace {
+
+constexpr int kDrawing = 2;  // the part that shows all layers at once
 
 QString figureText(double value) {
   return std::isfinite(value) ? QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212))
@@ -41,15 +44,15 @@ RunLayers::RunLayers(AppContext& context, QWidget* parent)
   m_layer->setObjectName("layers-layer");
   m_layer->setPrefix(tr("Layer"));
   m_layer->setAccessibleName(tr("The layer whose values are shown"));
-  m_part = new SegmentedControl({tr("Activations"), tr("Gradients")});
+  m_part = new SegmentedControl({tr("Activations"), tr("Gradients"), tr("Drawing")});
   m_part->setObjectName("layers-part");
-  m_part->setAccessibleName(tr("The layer's values, or the slopes of the loss by them"));
+  m_part->setAccessibleName(tr("The layer's values, the slopes of the loss by them, or all layers in the drawing"));
   m_canvas = new Button("network", tr("Show on canvas"), ButtonKind::outlined);
   m_canvas->setObjectName("layers-on-canvas");
   m_canvas->setToolTip(tr("The cards in colours, at the step where the cursor stands"));
   m_save = new Button("export", tr("Save..."), ButtonKind::outlined);
   m_save->setObjectName("layers-save");
-  for (QWidget* each : std::initializer_list<QWidget*>{m_layer, m_part, m_canvas, m_save}) row->addWidget(each);
+  for (QWidget* each : std::initializer_list<QWidget*>{m_part, m_layer, m_canvas, m_save}) row->addWidget(each);
   column->addWidget(tools);
   m_fault = makeLabel("error", {}, nullptr, Wrap::yes);
   m_fault->hide();
@@ -57,6 +60,8 @@ RunLayers::RunLayers(AppContext& context, QWidget* parent)
   m_view = new DistributionView;
   m_view->setObjectName("layers-view");
   column->addWidget(m_view, 1);
+  m_drawing = new RunDrawing(context, m_records);
+  column->addWidget(m_drawing, 1);
   m_facts = makeLabel("hint", {}, nullptr, Wrap::yes);
   m_facts->setObjectName("layers-facts");
   column->addWidget(m_facts);
@@ -80,7 +85,7 @@ RunLayers::RunLayers(AppContext& context, QWidget* parent)
     m_context.workspace->setCurrentRun(m_run);
     m_context.go({.page = QStringLiteral("network")});
     if (QAction* colour =
-            m_context.commands->find(m_part->current() == 0 ? QStringLiteral("network.colour-activation-range")
+            m_context.commands->find(m_part->current() != 1 ? QStringLiteral("network.colour-activation-range")
                                                             : QStringLiteral("network.colour-gradient-norm")))
       colour->trigger();
   });
@@ -152,7 +157,11 @@ void RunLayers::display() {
     return;
   }
   listLayers();
-  const bool gradients = m_part->current() == 1;
+  const bool gradients = m_part->current() == 1, drawing = m_part->current() == kDrawing;
+  for (QWidget* each : std::initializer_list<QWidget*>{m_layer, m_view, m_facts}) each->setVisible(!drawing);
+  m_drawing->setRun(m_run);
+  m_drawing->setVisible(drawing);
+  if (drawing) return;
   std::vector<DistributionColumn> columns;
   for (const RecordedStep& step : *m_records.steps())
     if (const LayerRecord* const layer = layerIn(step, m_layer->currentData().toStringList()))
@@ -168,7 +177,7 @@ void RunLayers::display() {
 }
 
 void RunLayers::showFacts() {
-  if (currentIndex() != 0 || m_records.run() != m_run) return;
+  if (currentIndex() != 0 || m_records.run() != m_run || m_part->current() == kDrawing) return;
   const RecordedStep* const shown = m_records.shown();
   const LayerRecord* const layer = shown ? layerIn(*shown, m_layer->currentData().toStringList()) : nullptr;
   m_view->setShown(shown ? shown->step : -1);
@@ -191,13 +200,19 @@ void RunLayers::showFacts() {
 }
 
 void RunLayers::saveTo(const QString& folder) {
-  const QString name = QStringLiteral("layer-%1-%2")
-                           .arg(m_layer->currentText().replace('/', '-').replace(QStringLiteral(": "), "-"),
-                                m_part->current() == 1 ? QStringLiteral("gradients") : QStringLiteral("activations"));
-  QSaveFile table(QDir(folder).filePath(name + ".csv"));
-  const QByteArray text = m_view->toCsv().toUtf8();
-  const bool written = table.open(QIODevice::WriteOnly) && table.write(text) == text.size() && table.commit() &&
-                       m_view->toImage(QSize(720, 420), 2).save(QDir(folder).filePath(name + ".png"));
+  const bool drawing = m_part->current() == kDrawing;
+  const QString name =
+      drawing ? m_drawing->fileName()
+              : QStringLiteral("layer-%1-%2")
+                    .arg(m_layer->currentText().replace('/', '-').replace(QStringLiteral(": "), "-"),
+                         m_part->current() == 1 ? QStringLiteral("gradients") : QStringLiteral("activations"));
+  const auto distribution = [&] {
+    QSaveFile table(QDir(folder).filePath(name + ".csv"));
+    const QByteArray text = m_view->toCsv().toUtf8();
+    return table.open(QIODevice::WriteOnly) && table.write(text) == text.size() && table.commit() &&
+           m_view->toImage(QSize(720, 420), 2).save(QDir(folder).filePath(name + ".png"));
+  };
+  const bool written = drawing ? m_drawing->saveTo(folder) : distribution();
   m_fault->setVisible(!written);
   if (!written)
     m_fault->setText(tr("%1.csv and .png cannot be written to %2: choose another folder").arg(name, folder));

@@ -1,6 +1,6 @@
 #pragma once
 // What a run recorded of its layers: how the activations of one, or the slopes of the loss by them, are distributed
-// over the steps; from here the canvas shows the layers at a step.
+// over the steps; and the run's own drawing in colours at a step, which the canvas shows, too.
 #include <QStackedWidget>
 
 #include "app/page.h"
@@ -14,6 +14,7 @@ class Button;
 class ChoiceField;
 class EmptyState;
 class LayerRecords;
+class RunDrawing;
 class SegmentedControl;
 
 class RunLayers : public QStackedWidget {
@@ -25,6 +26,7 @@ class RunLayers : public QStackedWidget {
   void cursorAt(std::int64_t step);    // of the run's charts
   void saveTo(const QString& folder);  // PNG and CSV of what is seen
   const DistributionView& view() const { return *m_view; }
+  const RunDrawing& drawing() const { return *m_drawing; }
 
  private:
   void display();
@@ -37,6 +39,7 @@ class RunLayers : public QStackedWidget {
   SegmentedControl* m_part;
   Button *m_canvas, *m_save;
   DistributionView* m_view;
+  RunDrawing* m_drawing;
   QLabel *m_facts, *m_fault;
   EmptyState* m_empty;
 };

@@ -26,7 +26,7 @@ constexpr int kGradient = 0, kGradCam = 1;
 constexpr int kSharesShown = 5;
 constexpr const char* kNetworksChoice = "";  // of classes: what is said most
 
-QString shapeText(const Shape& shape) {
+QString textOfShape(const Shape& shape) {
   return QString::fromStdString(shape.toString());
 }
 
@@ -236,7 +236,7 @@ void SamplePanel::fillLayers() {
     m_layers->addItem(QString::fromStdString(each.name), QString::fromStdString(each.name));
     if (each.name == m_look->layer) {
       m_layers->setCurrentIndex(m_layers->count() - 1);
-      m_layerShape->setText(shapeText(each.shape));
+      m_layerShape->setText(textOfShape(each.shape));
     }
   }
 }

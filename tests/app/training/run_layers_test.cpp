@@ -15,7 +15,9 @@
 #include "app/layer_records.h"
 #include "app/pages/network/network_bar.h"
 #include "app/pages/network/network_page.h"
+#include "app/pages/runs/overlay_view.h"
 #include "app/pages/training/run_curves.h"
+#include "app/pages/training/run_drawing.h"
 #include "app/pages/training/run_landscape.h"
 #include "app/pages/training/training_page.h"
 #include "tests/app/opened_window.h"
@@ -152,6 +154,45 @@ class RunLayersTest : public QObject {
     QVERIFY(QFileInfo(m_open->path("layer-second-relu-gradients.csv")).size() > 100);
     QVERIFY(!QImage(m_open->path("layer-second-relu-gradients.png")).isNull());
 
+    // All layers in the run's own drawing, at the same step: what is on the canvas does not matter.
+    QTest::mouseClick(part, Qt::LeftButton, {}, part->segment(2).center());
+    const RunDrawing& drawing = m_open->part<RunLayers>("run-layers")->drawing();
+    QTRY_VERIFY_WITH_TIMEOUT(drawing.view().figures().size() > 2, kPatience);
+    QVERIFY(!view->isVisible());
+    QCOMPARE(drawing.view().title(), "Gradient norm at step 13, " + workspace().runs().back().name);
+    const auto colourOf = [&](const char* node) { return drawing.view().figures().value(node).step; };
+    QVERIFY(colourOf("out") >= 0 && colourOf("first") >= 0);
+    QCOMPARE(colourOf("loss"), -1);
+    QVERIFY(drawing.view().cardOf("first").isValid());
+    picture("layers-drawing");
+    auto* const colour = m_open->part<QComboBox>("drawing-colour");
+    colour->setFocus();
+    QTest::keyClick(colour, Qt::Key_Down);
+    QTest::keyClick(colour, Qt::Key_Down);
+    QVERIFY2(drawing.view().title().startsWith("Dead units at step 13"), qPrintable(drawing.view().title()));
+    QCOMPARE(colourOf("out"), -1);  // it is no rectifier
+    auto* const slider = m_open->part<QSlider>("drawing-step");
+    slider->setFocus();
+    QTest::keyClick(slider, Qt::Key_Home);
+    QCOMPARE(records().shown()->step, 1);
+    QVERIFY(drawing.view().title().startsWith("Dead units at step 1,"));
+    const LayerRecord& dead = records().steps()->front().networks.at("main").at("second/relu");
+    const NodeFigure second = drawing.view().figures().value("second");
+    QVERIFY2(second.words.contains(QStringLiteral("Dead units %1 of 6").arg(dead.dead)), qPrintable(second.words));
+    // A change of the drawing in the editor changes nothing of what the run was.
+    QVERIFY(drawing.view().overlay().isSame());
+    m_open->part<RunLayers>("run-layers")->saveTo(m_open->path(""));
+    QFile figures(m_open->path("drawing-dead-units-step-1.csv"));
+    QVERIFY(figures.open(QIODevice::ReadOnly));
+    QVERIFY(figures.readLine().startsWith("node,gradient_norm,update_ratio,dead_units,activation_range"));
+    QVERIFY(!QImage(m_open->path("drawing-dead-units-step-1.png")).isNull());
+    QTest::keyClick(slider, Qt::Key_Right);
+    QTest::keyClick(slider, Qt::Key_Right);
+    QTest::keyClick(slider, Qt::Key_Right);
+    QCOMPARE(records().shown()->step, 13);
+    QTest::mouseClick(part, Qt::LeftButton, {}, part->segment(1).center());
+    QVERIFY(view->isVisible());
+
     // On the canvas at the same step, by a click.
     m_open->click("layers-on-canvas");
     QTRY_VERIFY(network().isVisible());
@@ -239,8 +280,46 @@ class RunLayersTest : public QObject {
     QCOMPARE(landscape.plot().plot().lines[0].points.size(), 25);
     QVERIFY2(text("landscape-words").startsWith("Training loss "), qPrintable(text("landscape-words")));
     picture("landscape-random");
-    // Along the line: its ends are what the two runs say of themselves.
+    // Over a plane: the run itself is where both directions meet, and the first one is that of the line.
+    const QPolygonF line = landscape.plot().plot().lines[0].points;
     auto* const along = m_open->part<QComboBox>("landscape-along");
+    along->setFocus();
+    QTest::keyClick(along, Qt::Key_Down);
+    m_open->click("landscape-measure");
+    QTRY_VERIFY_WITH_TIMEOUT(!landscape.runs(), kPatience);
+    QVERIFY2(text("landscape-fault").isEmpty(), qPrintable(text("landscape-fault")));
+    HeatView& plane = landscape.plane();
+    QVERIFY(plane.isVisible());
+    QCOMPARE(plane.map().columns, 13);
+    QCOMPARE(static_cast<int>(plane.map().values.size()), 169);
+    for (const double each : plane.map().values) QVERIFY(std::isfinite(each));
+    for (const auto& [column, place] : {std::pair{6, 12}, std::pair{0, 0}, std::pair{12, 24}, std::pair{9, 18}})
+      QVERIFY2(std::abs(plane.map().at(column, 6) - line[place].y()) < 1e-5 * line[place].y(),
+               qPrintable(QString("%1: %2 %3").arg(column).arg(plane.map().at(column, 6)).arg(line[place].y())));
+    QVERIFY(plane.levels().size() >= 3);
+    QVERIFY2(text("landscape-words").startsWith("Training loss "), qPrintable(text("landscape-words")));
+    // What is under the pointer is told.
+    const QString told = plane.wordsAt(plane.placeOf({0.5, -1}));
+    QVERIFY2(told.startsWith("0.50, \u22121.00: training loss ") || told.startsWith("0.50, -1.00: training loss "),
+             qPrintable(told));
+    QVERIFY(plane.wordsAt(QPointF(1, 1)).isEmpty());
+    picture("landscape-plane");
+    const double training = plane.map().at(0, 0);
+    auto* const losses = m_open->part<SegmentedControl>("landscape-losses");
+    QTest::mouseClick(losses, Qt::LeftButton, {}, losses->segment(1).center());
+    QVERIFY(plane.map().at(0, 0) != training);
+    QVERIFY(plane.map().valueName.startsWith("validation"));
+    m_open->part<RunLandscape>("run-landscape")->saveTo(m_open->path(""));
+    QFile table(m_open->path("landscape.csv"));
+    QVERIFY(table.open(QIODevice::ReadOnly));
+    QCOMPARE(table.readAll().count('\n'), 170);
+    QVERIFY(QImage(m_open->path("landscape.png")).height() > 800);
+    // Stopped half-way it shows what was measured.
+    m_open->click("landscape-measure");
+    QTRY_VERIFY_WITH_TIMEOUT(!plane.map().isEmpty(), kPatience);
+    m_open->click("landscape-measure");
+    QVERIFY(!landscape.runs());
+    // Along the line: its ends are what the two runs say of themselves.
     along->setFocus();
     QTest::keyClick(along, Qt::Key_Down);
     QCOMPARE(along->currentData().toString(), first);
