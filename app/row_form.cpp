@@ -4,83 +4,45 @@
 #include <QLineEdit>
 #include <algorithm>
 
-#include "app/planned_run.h"
-#include "engine/base/error.h"
-#include "engine/data/dataset.h"
 #include "engine/data/import_images.h"
-#include "engine/network/analysis.h"
-#include "engine/network/flatten.h"
-#include "engine/network/project.h"
 #include "widgets/controls/button.h"
+#include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
+#include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
 
-constexpr std::int64_t kMostTyped = 64;
-constexpr int kCellWidth = 148;
+constexpr int kCellWidth = 148, kAround = 20, kGap = 12;
 
-// Of the training set, where its file is still there: the words of its header.
-Schema schemaOf(const Project& project, const std::filesystem::path& folder) {
-  try {
-    if (project.training.updates.empty()) return {};
-    const DatasetSpec* const dataset = project.dataset(project.training.updates.front().dataset);
-    return dataset ? peekSchema(folder / dataset->csv) : Schema();
-  } catch (const Error&) {
-    return {};
-  }
+// With a point, whichever mark is typed.
+QString numberOf(const QString& typed) {
+  const QString text = QString(typed).replace(',', '.');
+  bool number = false;
+  text.toDouble(&number);
+  return number ? text : QString();
+}
+
+QString textOf(const QWidget* field) {
+  if (const auto* const choice = qobject_cast<const ChoiceField*>(field)) return choice->currentData().toString();
+  return static_cast<const QLineEdit*>(field)->text().trimmed();
+}
+
+QString helpOf(const RowColumn& column) {
+  const QString kind = column.kind == RowColumn::Kind::number ? RowForm::tr("%1: a number").arg(column.label)
+                       : column.kind == RowColumn::Kind::date ? RowForm::tr("%1: a date").arg(column.label)
+                                                              : RowForm::tr("%1: one of its words").arg(column.label);
+  const QString usual = column.hint.isEmpty() ? QString() : RowForm::tr(", such as %1").arg(column.hint);
+  return kind + usual + (column.mayBeEmpty ? RowForm::tr("; it may be left empty") : QString());
 }
 
 }  // namespace
 
-QList<RowColumn> rowColumnsOf(const RunRecord& run) {
-  QList<RowColumn> columns;
-  try {
-    const ReadProject read = readProject(plannedAs(run).snapshot.toStdString(), "the run's project");
-    const Project& project = read.project;
-    const TrainingSpec& training = project.training;
-    if (!read.readable || training.updates.empty()) return {};
-    const std::string name =
-        training.validationNetwork.empty() ? training.updates.front().network : training.validationNetwork;
-    const Network network = flatNetwork(project, name);
-    const Program program = lowerForPrediction(network, {});
-    const Schema schema = schemaOf(project, run.folder.toStdString());
-    std::int64_t numbers = 0;
-    for (const DatasetInput& input : datasetInputs(network)) {
-      const bool isRead = std::any_of(program.tensors.begin(), program.tensors.end(), [&](const Tensor& tensor) {
-        return tensor.role == TensorRole::input && tensor.name == input.node;
-      });
-      if (!isRead) continue;
-      const std::int64_t count = input.shape.elements();
-      numbers += count;
-      if (input.shape.rank() > 1 || numbers > kMostTyped) return {};
-      const QString variable = QString::fromStdString(input.variable);
-      const Variable* const column = schema.find(input.variable);
-      if (count == 1) {
-        const QString label = column ? QString::fromStdString(column->label) : QString();
-        columns << RowColumn{variable, label.isEmpty() ? variable : label};
-        continue;
-      }
-      for (std::int64_t i = 0; i < count; ++i) {
-        const QString header = QStringLiteral("%1__%2").arg(variable).arg(i);
-        const auto place = static_cast<std::size_t>(i);
-        const QString label = column && place < column->elementLabels.size()
-                                  ? QString::fromStdString(column->elementLabels[place])
-                                  : QString();
-        columns << RowColumn{header, label.isEmpty() ? header : label};
-      }
-    }
-  } catch (const Error&) {
-    return {};
-  }
-  return columns;
-}
-
 RowForm::RowForm(QWidget* parent) : QWidget(parent), m_grid(new QGridLayout(this)) {
   setObjectName("row-form");
-  m_grid->setContentsMargins(20, 4, 20, 10);
-  m_grid->setHorizontalSpacing(12);
+  m_grid->setContentsMargins(kAround, 4, kAround, 10);
+  m_grid->setHorizontalSpacing(kGap);
   m_grid->setVerticalSpacing(8);
   m_predict = new Button(tr("Predict"), ButtonKind::outlined, this);
   m_predict->setObjectName("predict-row");
@@ -94,22 +56,38 @@ void RowForm::setColumns(const QList<RowColumn>& columns) {
   m_columns = columns;
   for (const RowColumn& each : columns) {
     auto* const cell = new QWidget(this);
+    keepWidth(cell, kCellWidth);
     auto* const column = new QVBoxLayout(cell);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
     auto* const label = makeLabel("caption", each.label);
     label->setToolTip(each.header);
-    auto* const field = new QLineEdit;
+    QWidget* const field = fieldOf(each);
     field->setObjectName("row-" + each.header);
     field->setAccessibleName(each.label);
+    field->setToolTip(helpOf(each));
     column->addWidget(label);
     column->addWidget(field);
-    connect(field, &QLineEdit::returnPressed, this, &RowForm::wanted);
-    connect(field, &QLineEdit::textEdited, field, [field] { setStyleProperty(field, "problem", QString()); });
     m_cells << cell;
     m_fields << field;
   }
+  m_across = 0;
   arrange();
+}
+
+QWidget* RowForm::fieldOf(const RowColumn& column) {
+  if (column.kind == RowColumn::Kind::words) {
+    auto* const choice = new ChoiceField;
+    choice->addItem(column.mayBeEmpty ? tr("Empty") : tr("Choose"), QString());
+    for (const QString& word : column.words) choice->addItem(word, word);
+    connect(choice, &QComboBox::activated, choice, [choice] { setStyleProperty(choice, "problem", QString()); });
+    return choice;
+  }
+  auto* const field = new QLineEdit;
+  field->setPlaceholderText(column.hint);
+  connect(field, &QLineEdit::returnPressed, this, &RowForm::wanted);
+  connect(field, &QLineEdit::textEdited, field, [field] { setStyleProperty(field, "problem", QString()); });
+  return field;
 }
 
 void RowForm::resizeEvent(QResizeEvent* event) {
@@ -117,32 +95,41 @@ void RowForm::resizeEvent(QResizeEvent* event) {
   arrange();
 }
 
+bool RowForm::event(QEvent* event) {
+  const bool taken = QWidget::event(event);
+  if (event->type() == QEvent::LayoutRequest) arrange();
+  return taken;
+}
+
 void RowForm::arrange() {
-  const int across = std::max(1, (width() - 40 + 12) / (kCellWidth + 12));
+  const int cell = m_cells.isEmpty() ? kCellWidth : m_cells.first()->minimumWidth();
+  const int across = std::max(1, (width() - 2 * kAround + kGap) / (cell + kGap));
+  if (across == m_across) return;
+  m_across = across;
   while (m_grid->count() > 0) delete m_grid->takeAt(0);
   for (int column = 0; column < m_grid->columnCount(); ++column) m_grid->setColumnStretch(column, 0);
   for (int i = 0; i < m_cells.size(); ++i) {
-    m_cells[i]->setFixedWidth(kCellWidth);
     m_grid->addWidget(m_cells[i], i / across, i % across);
     m_cells[i]->show();
   }
   const auto place = static_cast<int>(m_cells.size());
   m_grid->addWidget(m_predict, place / across, place % across, Qt::AlignLeft | Qt::AlignBottom);
   m_grid->setColumnStretch(across, 1);
+  Q_EMIT arranged();
 }
 
 QByteArray RowForm::csv() {
   std::string head, row;
-  QLineEdit* wrong = nullptr;
+  QWidget* wrong = nullptr;
   for (int i = 0; i < m_fields.size(); ++i) {
-    const QString text = m_fields[i]->text().trimmed();
-    bool number = false;
-    text.toDouble(&number);
-    setStyleProperty(m_fields[i], "problem", number ? QString() : QStringLiteral("error"));
-    m_fields[i]->setToolTip(number ? QString() : tr("%1 takes a number").arg(m_columns[i].label));
-    if (!number && !wrong) wrong = m_fields[i];
-    head += (i ? "," : "") + csvCell(m_columns[i].header.toStdString());
-    row += (i ? "," : "") + text.toStdString();
+    const RowColumn& column = m_columns[i];
+    const QString typed = textOf(m_fields[i]);
+    const QString text = column.kind == RowColumn::Kind::number ? numberOf(typed) : typed;
+    const bool good = text.isEmpty() ? column.mayBeEmpty && typed.isEmpty() : true;
+    setStyleProperty(m_fields[i], "problem", good ? QString() : QStringLiteral("error"));
+    if (!good && !wrong) wrong = m_fields[i];
+    head += (i ? "," : "") + csvCell(column.header.toStdString());
+    row += (i ? "," : "") + (text.isEmpty() ? std::string("\"\"") : csvCell(text.toStdString()));
   }
   if (wrong) {
     wrong->setFocus(Qt::OtherFocusReason);

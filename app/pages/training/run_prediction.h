@@ -6,11 +6,13 @@
 #include <memory>
 
 #include "app/page.h"
+#include "app/row_form.h"
 #include "app/trained_runs.h"
 #include "engine/run/predictions.h"
 #include "launcher/preview/run_line.h"
 
 class QLabel;
+class QScrollArea;
 class QTableWidget;
 class QVBoxLayout;
 
@@ -18,7 +20,6 @@ namespace loom {
 
 class Button;
 class EmptyState;
-class RowForm;
 class SegmentedControl;
 class ShareBars;
 
@@ -33,6 +34,9 @@ class RunPrediction : public QStackedWidget {
   void saveTo(const QString& csv);
   const std::optional<Predictions>& predictions() const { return m_predictions; }
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   void chooseFiles();
   void typeRow();
@@ -43,12 +47,16 @@ class RunPrediction : public QStackedWidget {
   void say(const char* kind, const QString& sentence);
   void fill();
   void showSample(int row);
+  void showRefused(int row);
+  void clearOutputs();
+  void fitForm();  // scrolls where it would leave no room for the answer
   QString chosenWeights() const;
 
   AppContext& m_context;
   QString m_run;
   QStringList m_files;
   bool m_typed = false;  // the file is the row that was typed
+  RunInput::Takes m_takes = RunInput::Takes::anything;
   std::unique_ptr<QTemporaryDir> m_folder;
   std::optional<Predictions> m_predictions;
   RunLine& m_engine;
@@ -60,6 +68,7 @@ class RunPrediction : public QStackedWidget {
   Button *m_choose, *m_type, *m_keep;
   SegmentedControl* m_weights;
   RowForm* m_form;
+  QScrollArea* m_formArea;
   QTableWidget* m_table;
   QWidget *m_result, *m_detail;
   QVBoxLayout* m_outputs;

@@ -20,6 +20,7 @@
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
+#include "widgets/controls/empty_state.h"
 #include "widgets/controls/notice.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/preview/share_bars.h"
@@ -44,6 +45,19 @@ constexpr const char* kTable = R"({"loom": 1, "networks": {"main": {"nodes": [
     {"id": "price", "layer": "Input", "shape": [1], "at": [264, 60]}, {"id": "loss", "layer": "MeanSquaredError", "at": [0, 120]}],
     "edges": [["x", "fc"], ["fc", "loss"], ["price", "loss.target"]]}},
     "datasets": {"training": {"csv": "houses.csv", "prepare": [{"step": "Normalise", "variable": "price"}]}},
+    "training": {"network": "main", "dataset": "training", "epochs": 60, "batch": 8,
+                 "optimizer": {"name": "Adam", "learning_rate": 0.03}}})";
+
+constexpr const char* kHomes = R"({"loom": 1, "networks": {"main": {"nodes": [
+    {"id": "x", "layer": "Input", "shape": [5], "at": [0, 0]}, {"id": "fc", "layer": "Linear", "outputs": 1, "at": [0, 60]},
+    {"id": "price", "layer": "Input", "shape": [1], "at": [264, 60]}, {"id": "loss", "layer": "MeanSquaredError", "at": [0, 120]}],
+    "edges": [["x", "fc"], ["fc", "loss"], ["price", "loss.target"]]}},
+    "datasets": {"training": {"csv": "homes.csv", "prepare": [
+      {"step": "LeaveOut", "variable": "id"}, {"step": "Fill", "variable": "area"}, {"step": "Standardise", "variable": "area"},
+      {"step": "Encode", "variable": "city", "form": "one_hot", "unknown": "own"},
+      {"step": "DateParts", "variable": "sold", "parts": ["year"]}, {"step": "Standardise", "variable": "sold"},
+      {"step": "Standardise", "variable": "price"},
+      {"step": "Join", "variable": ["city", "area", "sold"], "into": "x"}]}},
     "training": {"network": "main", "dataset": "training", "epochs": 60, "batch": 8,
                  "optimizer": {"name": "Adam", "learning_rate": 0.03}}})";
 
@@ -101,6 +115,17 @@ class TrainedModelTest : public QObject {
     m_open->write("p/houses.csv", rows);
     open(kTable, "houses");
   }
+  // As Start from data draws it: words as one-hot columns, a date as its parts, all joined into one vector.
+  void openHomes() {
+    QByteArray rows = "id,city,area,sold,price\n";
+    const QByteArrayList cities{"Bergen", "Oslo", "Tromsø"};
+    for (int i = 0; i < 60; ++i)
+      rows += QByteArray::number(i) + ',' + cities[i % 3] + ',' +
+              (i == 7 ? QByteArray() : QByteArray::number(40 + i * 7 % 40)) + ',' + QByteArray::number(2020 + i % 5) +
+              "-01-15," + QByteArray::number(100 + 40 * (i % 3) + 2 * (i * 7 % 40)) + '\n';
+    m_open->write("p/homes.csv", rows);
+    open(kHomes, "homes");
+  }
   void train(const TrainOptions& options = {}) {
     QVERIFY(workspace().train(options));
     QTRY_VERIFY_WITH_TIMEOUT(!isLive(newest().state) && newest().state != RunState::queued, kPatience);
@@ -149,6 +174,17 @@ class TrainedModelTest : public QObject {
     QCOMPARE(table().item(0, 1)->text(), QString("ring"));
     QTest::mouseClick(table().viewport(), Qt::LeftButton, {}, table().visualItemRect(table().item(1, 0)).center());
     QTRY_COMPARE(m_open->part<ShareBars>("predict-shares")->shares().first().name, QString("bar"));
+    // One of several is no sample: the others are predicted, and it stands there under its own name.
+    m_open->drop({m_open->path("p/0.png"), m_open->write("half.png", "no picture"), m_open->path("p/1.png")});
+    QTRY_VERIFY_WITH_TIMEOUT(table().rowCount() == 3, kPatience);
+    QCOMPARE(table().item(1, 1)->text(), QString("bar"));
+    QCOMPARE(table().item(2, 0)->text(), QString("half.png"));
+    QVERIFY(table().item(2, 1)->text().contains("its name ends in .png"));
+    QVERIFY(m_open->part<QLabel>("predict-words")->text().contains("1 file not predicted"));
+    QTest::mouseClick(table().viewport(), Qt::LeftButton, {}, table().visualItemRect(table().item(2, 1)).center());
+    QTRY_COMPARE(table().currentRow(), 2);
+    QVERIFY(!m_open->part<ShareBars>("predict-shares"));
+    picture("predict-refused");
     m_open->drop({m_open->write("torn.png", "no picture")});
     QTRY_VERIFY(m_open->part<QLabel>("predict-words")->text().contains("torn.png"));
     QVERIFY(!m_open->part<QLabel>("predict-words")->text().startsWith("loom: "));
@@ -163,7 +199,9 @@ class TrainedModelTest : public QObject {
     waitForPrediction();
     QCOMPARE(table().rowCount(), 24);
     int right = 0;
-    for (int row = 0; row < 24; ++row) right += table().item(row, 1)->text() == table().item(row, 3)->text();
+    QCOMPARE(table().horizontalHeaderItem(1)->text(), QString("x"));
+    QCOMPARE(table().item(3, 1)->text(), QString("3.png"));
+    for (int row = 0; row < 24; ++row) right += table().item(row, 2)->text() == table().item(row, 4)->text();
     QVERIFY2(right >= 20, qPrintable(QString::number(right)));
     picture("predict-csv");
     prediction().saveTo(m_open->path("out.csv"));
@@ -190,6 +228,53 @@ class TrainedModelTest : public QObject {
     const float price = prediction().predictions()->kept[0].outputs[0].values[0];
     QVERIFY2(std::abs(price - 330000) < 60000, qPrintable(QString::number(price)));
     picture("predict-row");
+  }
+
+  // The form has the columns of the person's own file, not the numbers that its preparation makes of them; a red
+  // sentence of another file is gone, and in a low window the fields keep their height.
+  void aRowWithWordsAndDatesIsTypedAsTheFileHasIt() {
+    openHomes();
+    train();
+    m_open->part<QTabBar>("training-tabs")->setCurrentIndex(4);
+    QVERIFY(prediction().findChild<EmptyState*>()->findChild<QLabel*>()->text().startsWith("Drop a CSV here"));
+    m_open->drop({m_open->write("other.csv", "colour,size\nred,3\n")});
+    QTRY_VERIFY(m_open->part<QLabel>("predict-words")->text().contains("lacks the columns"));
+    m_open->click("predict-type");
+    QTRY_VERIFY(m_open->part<QLineEdit>("row-area") && m_open->part<QLineEdit>("row-area")->isVisible());
+    QVERIFY(!m_open->part<QLabel>("predict-words")->isVisible());
+    QVERIFY(!m_open->part<QLineEdit>("row-x__0"));
+    QCOMPARE(m_open->part<QLineEdit>("row-area")->placeholderText(), QString("40 … 79"));
+    QCOMPARE(m_open->part<QLineEdit>("row-sold")->placeholderText(), QString("2020-01-15"));
+    QTest::keyClicks(m_open->part<QLineEdit>("row-sold"), "2024-06-15");
+    m_open->click("predict-row");
+    auto* const city = m_open->part<ChoiceField>("row-city");
+    QVERIFY2(city->hasFocus(), "a word has to be chosen, the area may be left empty");
+    QTest::keyClicks(city, "Oslo");
+    QCOMPARE(city->currentText(), QString("Oslo"));
+    m_open->click("predict-row");
+    waitForPrediction();
+    const float price = prediction().predictions()->kept[0].outputs[0].values[0];
+    QVERIFY2(std::abs(price - 260) < 60, qPrintable(QString::number(price)));
+    const int field = m_open->part<QLineEdit>("row-area")->height();
+    QVERIFY(field >= m_open->part<QLineEdit>("row-area")->sizeHint().height());
+    picture("predict-typed");
+    window().resize(1024, 700);
+    QTRY_VERIFY(window().settled());
+    QCOMPARE(m_open->part<QLineEdit>("row-area")->height(), field);
+    QVERIFY(table().height() >= 60);
+    picture("predict-typed-low");
+    // Beside the answer stand the row's own cells, and what was put in place of one.
+    m_open->drop({m_open->write(
+        "new.csv", "id,city,sold,area\n7,Oslo,2024-06-15,60\n8,Stavanger,2024-06-15,60\n9,Oslo,2024-06-15,\n")});
+    QTRY_VERIFY_WITH_TIMEOUT(table().rowCount() == 3, kPatience);
+    QCOMPARE(table().item(1, 1)->text(), QString("8"));
+    QCOMPARE(table().item(1, 2)->text(), QString("Stavanger"));
+    const int note = table().columnCount() - 2;
+    QCOMPARE(table().horizontalHeaderItem(note)->text(), QString("Note"));
+    QVERIFY(table().item(0, note)->text().isEmpty());
+    QVERIFY(table().item(1, note)->text().contains("'Stavanger' is none of the 3 words"));
+    QVERIFY(table().item(2, note)->text().startsWith("area is empty"));
+    picture("predict-marked");
   }
 
   // Also where a run that learned nothing is looked at.
