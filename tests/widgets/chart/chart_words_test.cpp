@@ -106,7 +106,8 @@ class ChartWordsTest : public QObject {
                      {"epochs", "Epochs"},
                      {"threads", "Computing threads"},
                      {"best", "Best %"}},
-                    {line("a", "Adam", 0.001, 200, 91.4), line("b", "LARS", 0.5, 20, 88.2)});
+                    std::make_shared<const std::vector<ParallelLine>>(std::vector<ParallelLine>{
+                        line("a", "Adam", 0.001, 200, 91.4), line("b", "LARS", 0.5, 20, 88.2)}));
     const auto painted = PaintedWords::of(axes);
     const std::vector<QString> titles = axes.axes();
     for (std::size_t axis = 0; axis < titles.size(); ++axis)
@@ -130,7 +131,8 @@ class ChartWordsTest : public QObject {
     axes.resize(340, 240);
     const std::vector<AxisValue> values(5, AxisValue{"1", 1.0});
     axes.setContent({{"a", "Epochs"}, {"b", "Batch"}, {"c", "Synchronisation"}, {"d", "Seed"}, {"e", "Best %"}},
-                    {{.id = "a", .values = values}, {.id = "b", .values = values}});
+                    std::make_shared<const std::vector<ParallelLine>>(
+                        std::vector<ParallelLine>{{.id = "a", .values = values}, {.id = "b", .values = values}}));
     axes.show();
     const auto painted = PaintedWords::of(axes);
     QVERIFY2(headOf(axes, painted, 2).endsWith(QChar(0x2026)), qPrintable(headOf(axes, painted, 2)));
