@@ -422,41 +422,6 @@ class RemoteTest : public RemoteFixture {
     QVERIFY(lines.last()[0].value<CheckLine>().finding.contains("no route"));
   }
 
-  // Where the folder there is the trouble, the remedy looks at it: signing in again would tell nothing.
-  void theRemedyOfAFolderLooksAtIt() {
-    QFile inTheWay(m_folder->filePath("there")), bundle(m_folder->filePath("engine.tar.gz"));
-    QVERIFY(inTheWay.open(QIODevice::WriteOnly) && bundle.open(QIODevice::WriteOnly));
-    bundle.write("never unpacked");
-    bundle.close();
-    inTheWay.close();
-    m_options.program.clear();
-    m_options.bundle = bundle.fileName();
-    close();
-    open();
-    QSignalSpy lines(&line(), &HostLine::checkLine), done(&line(), &HostLine::checkDone);
-    line().check(0);
-    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
-    const auto last = lines.last()[0].value<CheckLine>();
-    QCOMPARE(last.status, CheckLine::Status::failed);
-    QVERIFY2(last.remedy.contains("df -h " + m_host.folder) && last.remedy.contains("findmnt") &&
-                 last.remedy.contains("another folder"),
-             qPrintable(last.finding + '\n' + last.remedy));
-  }
-
-  void aFileSystemThatRunsNothingIsNamed() {
-    const EngineBundle bundle{.file = {}, .sha256 = QString(64, 'a'), .size = 1, .machine = {}};
-    QDir(m_folder->path()).mkpath("there/engine/" + bundle.id() + "/bin");
-    QFile program(m_folder->filePath("there/engine/" + bundle.id() + "/bin/loom"));
-    QVERIFY(program.open(QIODevice::WriteOnly));
-    program.close();
-    QProcess shell;
-    shell.start("/bin/sh", {"-c", agentCommand(m_host.folder, bundle)});
-    QVERIFY(shell.waitForFinished());
-    QCOMPARE(shell.exitCode(), 126);
-    const QByteArray said = shell.readAllStandardError();
-    QVERIFY2(said.contains("noexec") && said.contains("another folder"), said.constData());
-  }
-
   void whatMayGoGoesAndTheRestIsOffered() {
     QDir there(m_folder->filePath("there"));
     for (const char* each :

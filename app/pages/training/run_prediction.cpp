@@ -296,6 +296,7 @@ void RunPrediction::saveTo(const QString& csv) {
 void RunPrediction::say(const char* kind, const QString& sentence) {
   m_words->setText(sentence);
   setStyleProperty(m_words, "kind", QString::fromLatin1(kind));
+  m_words->setMinimumHeight(m_words->heightForWidth(std::max(200, m_words->width())));  // all of its lines
   m_words->setVisible(!sentence.isEmpty());
   if (QString::fromLatin1(kind) == "error") {
     m_predictions.reset();

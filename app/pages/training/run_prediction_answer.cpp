@@ -75,11 +75,11 @@ void RunPrediction::take(const QByteArray& output) {
                           .arg(formatCount(static_cast<double>(kept)), counted(m_predictions->samples, tr("samples")),
                                weights)
                     : tr("%1, %2").arg(counted(m_predictions->samples, tr("samples")), weights));
-  for (const std::string& note : m_predictions->notes) sentences << wordOf(note);
   if (!m_predictions->refused.empty())
     sentences << tr("%1 not predicted, told below with the reason")
                      .arg(counted(static_cast<qint64>(m_predictions->refused.size()), tr("files")));
-  say("hint", sentences.join('\n'));
+  for (const std::string& note : m_predictions->notes) sentences << wordOf(note);
+  say("hint", sentences.join(QStringLiteral(". ")));
   fill();
   refresh();
 }

@@ -1,5 +1,5 @@
-// What leaves the Runs page, by clicks in the real window: pictures, drawings and points of each chart, the table, all
-// series, the curves for TensorBoard.
+// What leaves the Runs page and comes back to it, by clicks in the real window: pictures, drawings and points of each
+// chart, the table, all series, the curves for TensorBoard.
 #include "tests/app/runs/runs_export_test.h"
 
 #include <QDirIterator>
@@ -10,6 +10,7 @@
 #include "app/shell/problems_panel.h"
 #include "tests/app/menu_and_dialogue.h"
 #include "tests/app/runs/runs_page_fixture.h"
+#include "widgets/chart/chart_stack.h"
 #include "widgets/chart/line_chart.h"
 #include "widgets/controls/notice.h"
 
@@ -72,6 +73,33 @@ class RunsExportTest : public RunsPageFixture {
     QTRY_COMPARE(page().lossChart().shownPoints(), std::int64_t{kSteps + kFewer});
   }
   void cleanup() { m_open.reset(); }
+
+  void aRunThatIsDeletedLeavesTheOthersAsTheyWere() {
+    const QString a = addRun("a", {{"name", "SGD"}}), b = addRun("b", {{"name", "LARS"}});
+    addEvents(a, 5);
+    addEvents(b, 5);
+    showPage("runs");
+    auto* charts = page().findChild<ChartStack*>();
+    const auto highlighted = [&] { return charts->panels().front()->highlighted(); };
+    choose(a);
+    QTRY_COMPARE(highlighted(), a);
+    // Ctrl+Z means what was done last, also when its notice has gone; the project's own step is next.
+    const Json batch = workspace().document()->project().training.settings.value("batch", Json());
+    workspace().document()->setSetting("batch", 5);
+    table().setFocus();
+    QTest::keyClick(&table(), Qt::Key_Delete);
+    QTRY_COMPARE(highlighted(), QString());
+    QVERIFY(store().find(b));
+    QTRY_COMPARE(row(a), -1);
+    NoticeArea& notice = m_open->window().notice();
+    notice.dismiss();
+    QTest::keyClick(&m_open->window(), Qt::Key_Z, Qt::ControlModifier);
+    QTRY_VERIFY(row(a) >= 0);
+    QCOMPARE(workspace().document()->project().training.settings.value("batch", Json()), Json(5));
+    QTest::keyClick(&m_open->window(), Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(workspace().document()->project().training.settings.value("batch", Json()), batch);
+    QVERIFY2(notice.sentence().startsWith("Undone in the project: "), qPrintable(notice.sentence()));
+  }
 
   // Every chart of the board has a menu of its own there, also one that a person added.
   void eachChartOfTheBoardIsWrittenByItself() {

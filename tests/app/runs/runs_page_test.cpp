@@ -377,33 +377,6 @@ class RunsPageTest : public RunsPageFixture {
     QTRY_COMPARE(table().columnWidth(RunsModel::state), state);
   }
 
-  void aRunThatIsDeletedLeavesTheOthersAsTheyWere() {
-    const QString a = addRun("a", {{"name", "SGD"}}), b = addRun("b", {{"name", "LARS"}});
-    addEvents(a, 5);
-    addEvents(b, 5);
-    showPage("runs");
-    auto* charts = page().findChild<ChartStack*>();
-    const auto highlighted = [&] { return charts->panels().front()->highlighted(); };
-    choose(a);
-    QTRY_COMPARE(highlighted(), a);
-    // Ctrl+Z means what was done last, also when its notice has gone; the project's own step is next.
-    const Json batch = workspace().document()->project().training.settings.value("batch", Json());
-    workspace().document()->setSetting("batch", 5);
-    table().setFocus();
-    QTest::keyClick(&table(), Qt::Key_Delete);
-    QTRY_COMPARE(highlighted(), QString());
-    QVERIFY(store().find(b));
-    QTRY_COMPARE(row(a), -1);
-    NoticeArea& notice = m_open->window().notice();
-    notice.dismiss();
-    QTest::keyClick(&m_open->window(), Qt::Key_Z, Qt::ControlModifier);
-    QTRY_VERIFY(row(a) >= 0);
-    QCOMPARE(workspace().document()->project().training.settings.value("batch", Json()), Json(5));
-    QTest::keyClick(&m_open->window(), Qt::Key_Z, Qt::ControlModifier);
-    QCOMPARE(workspace().document()->project().training.settings.value("batch", Json()), batch);
-    QVERIFY2(notice.sentence().startsWith("Undone in the project: "), qPrintable(notice.sentence()));
-  }
-
   void aFilterThatLeavesNothingSaysSo() {
     addEvents(addRun("a", {{"name", "SGD"}}), 5);
     showPage("runs");
