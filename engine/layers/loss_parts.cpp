@@ -78,16 +78,21 @@ void needEqualTarget(const ShapeArguments& arguments) {
 
 void needClassTarget(const ShapeArguments& arguments) {
   const Shape &scores = arguments.inputs[0], &labels = arguments.inputs[1];
-  if (scores.rank() != 1 && scores.rank() != 2)
-    throw LayerError(fmt::format("the input is {}, but one score for each class is wanted, such as 10 (or 128×50 for a "
-                                 "sequence): put a Linear before it",
-                                 parts::shapeText(scores)),
-                     "");
-  const Shape wanted = scores.rank() == 1 ? Shape{1} : Shape{scores[0]};
+  // A picture with one label is one that somebody forgot to flatten.
+  if (scores.rank() < 1 || scores.rank() > 3 || (scores.rank() == 3 && labels == Shape{1}))
+    throw LayerError(
+        fmt::format("the input is {}, but one score for each class is wanted, such as 10 (or 128×50 for a sequence, "
+                    "64×64×21 for a class at each pixel): put a Linear before it",
+                    parts::shapeText(scores)),
+        "");
+  Shape wanted{1};
+  if (scores.rank() > 1)
+    wanted = Shape(std::vector<std::int64_t>(scores.extents().begin(), scores.extents().end() - 1));
   if (labels != wanted)
-    throw LayerError(fmt::format("the input is {}, so the target must be {} {}, but it is {}", parts::shapeText(scores),
-                                 wanted[0], wanted[0] == 1 ? "label" : "labels", parts::shapeText(labels)),
-                     "");
+    throw LayerError(
+        fmt::format("the input is {}, so the target must be {} {}, but it is {}", parts::shapeText(scores),
+                    parts::shapeText(wanted), wanted.elements() == 1 ? "label" : "labels", parts::shapeText(labels)),
+        "");
 }
 
 std::vector<TensorId> finishLoss(const LowerArguments& arguments, TensorId loss) {

@@ -55,6 +55,39 @@ SampleMap mapOf(const Json& json) {
   return map;
 }
 
+std::string digitsOf(const std::vector<std::uint16_t>& classes) {
+  std::string bytes;
+  bytes.reserve(2 * classes.size());
+  for (const std::uint16_t each : classes) {
+    bytes += static_cast<char>(each & 0xff);
+    bytes += static_cast<char>(each >> 8);
+  }
+  return toDigits(bytes);
+}
+
+std::vector<std::uint16_t> classesOf(const Json& json, std::int64_t places) {
+  const std::string bytes = fromDigits(json.get<std::string>());
+  if (static_cast<std::int64_t>(bytes.size()) != 2 * places)
+    throwError(ErrorCode::badData, "a map of {} places has {} bytes of classes", places, bytes.size());
+  std::vector<std::uint16_t> classes(bytes.size() / 2);
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    classes[i] = static_cast<std::uint16_t>(static_cast<unsigned char>(bytes[2 * i]) |
+                                            static_cast<unsigned char>(bytes[2 * i + 1]) << 8);
+  return classes;
+}
+
+ClassMap classMapOf(const Json& json) {
+  ClassMap map{.height = json.at("height").get<std::int64_t>(),
+               .width = json.at("width").get<std::int64_t>(),
+               .said = {},
+               .truth = {}};
+  if (map.height < 1 || map.width < 1 || map.height > kMostPlaces || map.width > kMostPlaces / map.height)
+    throwError(ErrorCode::badData, "classes of {} times {} places are none", map.height, map.width);
+  map.said = classesOf(json.at("said"), map.height * map.width);
+  if (const auto truth = json.find("truth"); truth != json.end()) map.truth = classesOf(*truth, map.height * map.width);
+  return map;
+}
+
 }  // namespace
 
 SampleMap resized(const SampleMap& map, std::int64_t height, std::int64_t width) {
@@ -118,7 +151,7 @@ Json toJson(const SampleLook& look) {
                {"sample", look.sample},
                {"samples", look.samples},
                {"output", toJson(alone)["outputs"][0]},
-               {"said", numbers(look.said)},
+               {"said", look.classes.isEmpty() ? numbers(look.said) : Json::array()},
                {"value", look.value},
                {"input", look.input},
                {"shape", shapeJson(look.shape)},
@@ -127,6 +160,11 @@ Json toJson(const SampleLook& look) {
                {"map", {{"height", look.map.height}, {"width", look.map.width}, {"values", numbers(look.map.values)}}},
                {"layer", look.layer},
                {"layers", std::move(layers)}};
+  if (!look.classes.isEmpty()) {
+    json["classes"] = {
+        {"height", look.classes.height}, {"width", look.classes.width}, {"said", digitsOf(look.classes.said)}};
+    if (!look.classes.truth.empty()) json["classes"]["truth"] = digitsOf(look.classes.truth);
+  }
   if (!look.picture.empty())
     json["picture"] = {{"shape", shapeJson(look.pictureShape)},
                        {"bytes", toDigits({reinterpret_cast<const char*>(look.picture.data()), look.picture.size()})}};
@@ -165,6 +203,7 @@ SampleLook sampleLookFromJson(const Json& json) {
       const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
       look.picture.assign(first, first + bytes.size());
     }
+    if (const auto classes = json.find("classes"); classes != json.end()) look.classes = classMapOf(*classes);
     return look;
   } catch (const Json::exception& fault) {
     throwError(ErrorCode::badData, "this is no look at a sample ({})", fault.what());

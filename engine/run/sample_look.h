@@ -5,7 +5,9 @@
 // As JSON: {"checkpoint", "step", "sample", "samples", "output": {"name", "target", "kind", "shape", "classes"?},
 //   "said": [...], "value": 3, "input": "x", "shape": [1, 28, 28], "names": [...], "method":
 //   "gradient"|"grad-cam"|"occlusion"|"", "map": {"height", "width", "values": [...]}, "layer": "conv2", "layers":
-//   [{"name", "shape"}], "picture": {"shape", "bytes": "00ff..."}?}
+//   [{"name", "shape"}], "picture": {"shape", "bytes": "00ff..."}?, "classes": {"height", "width", "said": "0001...",
+//   "truth": "..."}?}
+// A class of `classes` has four digits, its low byte first; where there are classes, "said" is empty.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,6 +25,13 @@ struct SampleMap {
 };
 // The same as a picture of `height` times `width`, between its places linearly.
 SampleMap resized(const SampleMap& map, std::int64_t height, std::int64_t width);
+
+// A class for each place of a sample, row by row.
+struct ClassMap {
+  std::int64_t height = 0, width = 0;
+  std::vector<std::uint16_t> said, truth;  // truth empty: it is not known
+  bool isEmpty() const { return said.empty(); }
+};
 
 struct SampleLook {
   std::string checkpoint;
@@ -45,6 +54,7 @@ struct SampleLook {
   std::vector<Layer> layers;       // in the order in which they are computed
   Shape pictureShape;              // channels first
   std::vector<std::byte> picture;  // as the dataset holds it, 0 to 255; empty where the sample is none
+  ClassMap classes;                // of an output that is a class for each place; else empty
 };
 
 Json toJson(const SampleLook& look);

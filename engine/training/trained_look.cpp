@@ -14,6 +14,7 @@ namespace loom {
 namespace {
 
 constexpr std::int64_t kLargestPicture = std::int64_t{1} << 22;  // bytes that are told with an answer
+constexpr std::int64_t kMostClasses = 65536;                     // of a place, that are told place by place
 
 constexpr std::pair<const char*, LookMethod> kMethods[] = {
     {"gradient", LookMethod::gradient}, {"grad-cam", LookMethod::gradCam}, {"occlusion", LookMethod::occlusion}};
@@ -38,6 +39,27 @@ std::vector<float> sharesOf(const PredictedOutput& output, bool logits, std::spa
     for (auto each = first; each != last; ++each) *each = static_cast<float>(*each / sum);
   }
   return said;
+}
+
+// Of a picture of classes what is said most at each place, and what is true there.
+ClassMap classMapOf(const PredictedOutput& output, std::span<const float> said, const Dataset& data,
+                    std::int64_t sample) {
+  const std::int64_t width = classesOf(output);
+  if (output.kind != OutputKind::classes || output.shape.rank() != 3 || width > kMostClasses) return {};
+  ClassMap map{.height = output.shape[0], .width = output.shape[1], .said = {}, .truth = {}};
+  for (auto at = said.begin(); at != said.end(); at += width)
+    map.said.push_back(static_cast<std::uint16_t>(std::max_element(at, at + width) - at));
+  const int variable = data.schema().indexOf(output.target);
+  if (variable < 0) return map;
+  const std::span<const std::byte> bytes = data.read(sample, static_cast<std::size_t>(variable));
+  const bool single = data.schema().variables[static_cast<std::size_t>(variable)].type == DataType::u8;
+  if (bytes.size() != map.said.size() * (single ? 1 : sizeof(float))) return map;
+  for (std::size_t i = 0; i < map.said.size(); ++i) {
+    float truth = static_cast<float>(bytes[i]);
+    if (!single) std::memcpy(&truth, bytes.data() + i * sizeof truth, sizeof truth);
+    map.truth.push_back(static_cast<std::uint16_t>(truth >= 0 && truth < static_cast<float>(width) ? truth : 0));
+  }
+  return map;
 }
 
 // Which value a person means by a class's word or a number; empty: what is said most.
@@ -158,6 +180,7 @@ LookAnswer TrainedNetwork::look(const LookRequest& request) {
   const auto shares = [&](std::span<const float> raw) { return sharesOf(chosen->output, chosen->logits, raw); };
   look.said = shares(lens->output());
   look.value = valueOf(look.output, look.said, request.of);
+  look.classes = classMapOf(look.output, look.said, *opened.data, request.sample);
   const bool positions =
       look.output.kind == OutputKind::classes && look.output.shape.elements() > classesOf(look.output);
   const LensValue value{look.value, positions ? classesOf(look.output) : 0};

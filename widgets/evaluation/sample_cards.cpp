@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kNarrowestCard = 172, kNarrowestRow = 300;  // with a picture, or with the columns of a row
 constexpr int kSpace = 8, kPadding = 8, kPicture = 64, kRowGap = 20, kFacesKept = 2000;
+constexpr int kMapPicture = 112, kNarrowestMap = 248;  // with a class for each place
 
 }  // namespace
 
@@ -53,14 +54,30 @@ void SampleCards::setColumns(int columns) {
   viewport()->update();
 }
 
-void SampleCards::setFace(qint64 sample, const SampleFace& face) {
+void SampleCards::setFace(qint64 sample, SampleFace face) {
   m_asked.remove(sample);
+  if (const SampleFace* const known = m_faces.object(sample)) {
+    if (face.picture.isNull()) face.picture = known->picture;
+    if (face.lines.isEmpty()) face.lines = known->lines;
+    if (face.classes.isEmpty()) face.classes = known->classes;
+  }
   m_faces.insert(sample, new SampleFace(face));
-  if (const bool ofRows = face.picture.isNull() && !face.lines.isEmpty(); ofRows && !m_ofRows) {
+  if (const bool ofRows = face.picture.isNull() && !face.lines.isEmpty() && !ofMaps(); ofRows && !m_ofRows) {
     m_ofRows = true;
     layOut();
   }
   viewport()->update();
+}
+
+void SampleCards::setMaskLook(const MaskLook& look) {
+  m_look = look;
+  viewport()->update();
+}
+
+int SampleCards::cardOf(qint64 sample) const {
+  const auto found = std::find_if(m_places.begin(), m_places.end(),
+                                  [&](std::size_t place) { return m_output->worst[place].sample == sample; });
+  return found == m_places.end() ? -1 : static_cast<int>(found - m_places.begin());
 }
 
 void SampleCards::forgetFaces() {
@@ -92,13 +109,17 @@ int SampleCards::columns() const {
 }
 
 int SampleCards::narrowest() const {
-  return m_ofRows ? kNarrowestRow : kNarrowestCard;
+  return ofMaps() ? kNarrowestMap : m_ofRows ? kNarrowestRow : kNarrowestCard;
+}
+
+int SampleCards::pictureSide() const {
+  return ofMaps() ? kMapPicture : kPicture;
 }
 
 QSize SampleCards::cardSize() const {
   const int wide = (viewport()->width() - kSpace * (columns() - 1) - 4) / columns();
   const int line = QFontMetrics(Theme::of(this).numberFont(FontRole::label)).height() + 4;
-  return {std::max(wide, 40), std::max(kPicture + 22, 4 * line) + 2 * kPadding};
+  return {std::max(wide, 40), std::max(pictureSide() + 22, 4 * line) + 2 * kPadding};
 }
 
 QRect SampleCards::cardRect(int card) const {
@@ -158,78 +179,14 @@ QString SampleCards::words(int card) const {
   if (!each) return {};
   const QString row = tr("Row %1").arg(each->row + 1);
   if (!each->finite) return tr("%1\tnot a number").arg(row);
+  if (ofMaps())
+    return tr("%1\tIoU %2\tright %3\tloss %4")
+        .arg(row, formatPercent(each->iou), formatPercent(each->rightShare), formatLoss(each->loss));
   if (m_output->kind == EvaluatedOutput::classes)
     return tr("%1\ttrue %2\tpredicted %3 with %4\tloss %5")
         .arg(row, word(each->truth), word(each->predicted), formatPercent(each->predictedShare),
              formatLoss(each->loss));
   return tr("%1\ttrue %2\tpredicted %3").arg(row, formatShort(each->trueValue), formatShort(each->predictedValue));
-}
-
-void SampleCards::paintShares(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const {
-  const Theme& theme = Theme::of(this);
-  const QFont words = theme.font(FontRole::label), numbers = theme.numberFont(FontRole::label);
-  const QFontMetricsF metrics(words), digits(numbers);
-  const double line = rect.height() / 4, percent = digits.horizontalAdvance(QStringLiteral("100.0")) + 2;
-  painter.setFont(words);
-  painter.setPen(theme.colour(Colour::text3));
-  painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), line), Qt::AlignLeft | Qt::AlignVCenter, tr("true"));
-  const double used = metrics.horizontalAdvance(tr("true")) + 5;
-  const QString loss = formatLoss(sample.loss);
-  painter.setPen(theme.colour(Colour::text));
-  painter.drawText(
-      QRectF(rect.left() + used, rect.top(), rect.width(), line), Qt::AlignLeft | Qt::AlignVCenter,
-      metrics.elidedText(word(sample.truth), Qt::ElideRight, rect.width() - used - digits.horizontalAdvance(loss) - 6));
-  painter.setFont(numbers);
-  painter.drawText(QRectF(rect.left(), rect.top(), rect.width(), line), Qt::AlignRight | Qt::AlignVCenter, loss);
-  // Always in this order, so that no colour is needed: what was said, what is true, what came next.
-  struct Row {
-    int of;
-    double share;
-    QColor colour;
-  };
-  std::vector<Row> rows{{sample.predicted, sample.predictedShare,
-                         theme.colour(sample.predicted == sample.truth ? Colour::ok : Colour::error)}};
-  if (sample.predicted != sample.truth) rows.push_back({sample.truth, sample.truthShare, theme.colour(Colour::ok)});
-  if (sample.next >= 0) rows.push_back({sample.next, sample.nextShare, theme.colour(Colour::control)});
-  const double names = rect.width() * 0.36;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double top = rect.top() + line * static_cast<double>(i + 1);
-    painter.setFont(words);
-    painter.setPen(theme.colour(i == 0 ? Colour::text : Colour::text2));
-    painter.drawText(QRectF(rect.left(), top, names, line), Qt::AlignLeft | Qt::AlignVCenter,
-                     metrics.elidedText(word(rows[i].of), Qt::ElideRight, names - 4));
-    painter.setFont(numbers);
-    painter.drawText(QRectF(rect.left(), top, rect.width(), line), Qt::AlignRight | Qt::AlignVCenter,
-                     formatFixed(100 * rows[i].share, 1));
-    const QRectF bar(rect.left() + names, top + line / 2 - 2.5, rect.width() - names - percent - 6, 5);
-    if (bar.width() < 8) continue;
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(theme.colour(Colour::sunken));
-    painter.drawRoundedRect(bar, 2.5, 2.5);
-    painter.setBrush(rows[i].colour);
-    painter.drawRoundedRect(QRectF(bar.topLeft(), QSizeF(std::max(2.0, bar.width() * rows[i].share), bar.height())),
-                            2.5, 2.5);
-  }
-}
-
-void SampleCards::paintNumbers(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const {
-  const Theme& theme = Theme::of(this);
-  const double line = rect.height() / 4;
-  const QString of = m_output->words.size() > 1 ? word(sample.value) : QString();
-  const std::pair<QString, QString> rows[] = {
-      {tr("true"), formatShort(sample.trueValue)},
-      {tr("predicted"), formatShort(sample.predictedValue)},
-      {tr("off by"), formatShort(static_cast<double>(sample.trueValue) - sample.predictedValue)},
-      {of.isEmpty() ? QString() : tr("value %1").arg(of), QString()}};
-  for (int i = 0; i < 4; ++i) {
-    const QRectF at(rect.left(), rect.top() + i * line, rect.width(), line);
-    painter.setFont(theme.font(FontRole::label));
-    painter.setPen(theme.colour(Colour::text3));
-    painter.drawText(at, Qt::AlignLeft | Qt::AlignVCenter, rows[i].first);
-    painter.setFont(theme.numberFont(FontRole::label));
-    painter.setPen(theme.colour(Colour::text));
-    painter.drawText(at, Qt::AlignRight | Qt::AlignVCenter, rows[i].second);
-  }
 }
 
 // Of a row without a picture: half of the card.
@@ -267,11 +224,14 @@ void SampleCards::paintCard(QPainter& painter, int card, const QRect& rect) cons
                           theme.radius(Radius::card));
   const QRect inner = rect.adjusted(kPadding, kPadding, -kPadding, -kPadding);
   const SampleFace* const face = m_faces.object(each.sample);
-  const QRect picture(inner.topLeft(), QSize(kPicture, kPicture));
+  const int side = pictureSide();
+  const QRect picture(inner.topLeft(), QSize(side, side));
   const QFont caption = theme.numberFont(FontRole::axis);
   const QFontMetrics metrics(caption);
   painter.setFont(caption);
-  if (face && !face->picture.isNull()) {
+  if (face && ofMaps()) {
+    paintMasked(painter, theme, face->picture, face->classes, m_look, picture);
+  } else if (face && !face->picture.isNull()) {
     const QImage& image = face->picture;
     painter.setRenderHint(QPainter::SmoothPixmapTransform, image.width() > kPicture || image.height() > kPicture);
     const QSize drawn = image.size().scaled(picture.size(), Qt::KeepAspectRatio);
@@ -283,10 +243,10 @@ void SampleCards::paintCard(QPainter& painter, int card, const QRect& rect) cons
   }
   painter.setPen(theme.colour(Colour::text3));
   painter.setFont(caption);
-  painter.drawText(QRect(inner.left(), inner.bottom() - metrics.height() + 2, kPicture + 20, metrics.height()),
+  painter.drawText(QRect(inner.left(), inner.bottom() - metrics.height() + 2, side + 20, metrics.height()),
                    Qt::AlignLeft | Qt::AlignVCenter, QStringLiteral("#%1").arg(each.row + 1));
-  const bool hasPicture = !face || !face->picture.isNull();
-  const int used = hasPicture ? kPicture + 10 : rowWidth(inner.width()) + kRowGap;
+  const bool hasPicture = !face || !face->picture.isNull() || ofMaps();
+  const int used = hasPicture ? side + 10 : rowWidth(inner.width()) + kRowGap;
   const QRectF text(inner.left() + used, inner.top(), inner.width() - used, inner.height());
   if (!each.finite) {
     painter.setFont(theme.font(FontRole::label));
@@ -294,6 +254,7 @@ void SampleCards::paintCard(QPainter& painter, int card, const QRect& rect) cons
     painter.drawText(text, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, tr("What is said of it is not a number"));
     return;
   }
+  if (ofMaps()) return paintMap(painter, each, text);
   m_output->kind == EvaluatedOutput::classes ? paintShares(painter, each, text) : paintNumbers(painter, each, text);
 }
 

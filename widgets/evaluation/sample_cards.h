@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/evaluation/output_evaluator.h"
+#include "widgets/evaluation/class_mask.h"
 
 namespace loom {
 
@@ -18,6 +19,7 @@ namespace loom {
 struct SampleFace {
   QImage picture;
   QStringList lines;  // "age 31": a name and a value without spaces; where there is no picture
+  ClassMap classes;   // of an output that is a class for each place; known later than the picture
 };
 
 class SampleCards : public QAbstractScrollArea {
@@ -28,13 +30,15 @@ class SampleCards : public QAbstractScrollArea {
   void setOutput(std::shared_ptr<const EvaluatedOutput> output);  // none are shown until they are chosen
   void setPlaces(std::vector<std::size_t> places);                // in output->worst
   void setColumns(int columns);                                   // 0 = as many as fit
-  void setFace(qint64 sample, const SampleFace& face);
+  void setFace(qint64 sample, SampleFace face);                   // what it lacks and was known before stays
+  void setMaskLook(const MaskLook& look);
   void forgetFaces();
 
   int count() const { return static_cast<int>(m_places.size()); }
   int current() const { return m_current; }
   void choose(int card) { setCurrent(card); }
   const EvaluatedSample* sample(int card) const;
+  int cardOf(qint64 sample) const;         // among those that are shown; -1: none
   const SampleFace* face(int card) const;  // null while it is not known
   QRect cardRect(int card) const;          // in the viewport
   QString words(int card) const;           // as a line of text: row, truth, prediction, loss
@@ -54,6 +58,8 @@ class SampleCards : public QAbstractScrollArea {
 
  private:
   int columns() const;
+  bool ofMaps() const { return m_output && m_output->isMap(); }
+  int pictureSide() const;
   int narrowest() const;
   int rowWidth(int inner) const;
   QSize cardSize() const;
@@ -63,6 +69,7 @@ class SampleCards : public QAbstractScrollArea {
   void setCurrent(int card);
   void paintCard(QPainter& painter, int card, const QRect& rect) const;
   void paintLines(QPainter& painter, const QStringList& lines, const QRect& rect) const;
+  void paintMap(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const;
   void paintShares(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const;
   void paintNumbers(QPainter& painter, const EvaluatedSample& sample, const QRectF& rect) const;
   QString word(int index) const;
@@ -73,6 +80,7 @@ class SampleCards : public QAbstractScrollArea {
   QSet<qint64> m_asked;
   int m_columns = 0, m_current = -1;
   bool m_ofRows = false;  // no pictures
+  MaskLook m_look;
 };
 
 }  // namespace loom

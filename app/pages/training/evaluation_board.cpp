@@ -18,6 +18,7 @@
 #include "widgets/controls/switch.h"
 #include "widgets/controls/text.h"
 #include "widgets/evaluation/confusion_view.h"
+#include "widgets/evaluation/mask_tools.h"
 #include "widgets/evaluation/plot_view.h"
 #include "widgets/evaluation/sample_cards.h"
 #include "widgets/table/data_table.h"
@@ -169,6 +170,12 @@ QWidget* EvaluationBoard::makeSamples() {
   m_columns->setPrefix(tr("Columns"));
   for (const int count : {0, 2, 3, 4, 6}) m_columns->addItem(count == 0 ? tr("as fit") : QString::number(count), count);
   row->addWidget(m_columns);
+  m_worstBy = new ChoiceField;
+  m_worstBy->setObjectName("sample-worst-by");
+  m_worstBy->setPrefix(tr("Worst by"));
+  m_worstBy->addItem(tr("loss"), static_cast<int>(SampleChoice::loss));
+  m_worstBy->addItem(tr("IoU"), static_cast<int>(SampleChoice::iou));
+  row->addWidget(m_worstBy);
   column->addWidget(tools);
   m_cards = new SampleCards;
   m_cards->setObjectName("sample-cards");
@@ -181,13 +188,24 @@ QWidget* EvaluationBoard::makeSamples() {
   m_samples = new QStackedWidget;
   m_samples->addWidget(part);
   m_samples->addWidget(opened);
+  // Below the cards, and below the one that is opened.
+  auto* const both = new QWidget;
+  auto* const stack = new QVBoxLayout(both);
+  stack->setContentsMargins(0, 0, 0, 0);
+  stack->setSpacing(0);
+  stack->addWidget(m_samples, 1);
+  m_maskTools = new MaskTools;
+  stack->addWidget(m_maskTools);
+  connect(m_maskTools, &MaskTools::changed, m_cards, &SampleCards::setMaskLook);
+  connect(m_maskTools, &MaskTools::changed, m_panel, &SamplePanel::setMaskLook);
+  connect(m_worstBy, &QComboBox::activated, this, &EvaluationBoard::applyFilter);
   connect(m_filter, &SegmentedControl::currentChanged, this, &EvaluationBoard::applyFilter);
   connect(m_columns, &QComboBox::activated, this,
           [this](int index) { m_cards->setColumns(m_columns->itemData(index).toInt()); });
   connect(m_cards, &SampleCards::activated, this, &EvaluationBoard::openSample);
   connect(m_panel, &SamplePanel::closed, this, &EvaluationBoard::closeSample);
   connect(m_panel, &SamplePanel::stepWanted, this, [this](int by) { openSample(m_cards->current() + by); });
-  return m_samples;
+  return both;
 }
 
 bool EvaluationBoard::showsSample() const {
@@ -262,6 +280,10 @@ void EvaluationBoard::showOutput(int index) {
   closeSample();
   m_changes.reset();
   m_cards->setOutput(m_output);
+  const bool map = m_output->isMap();
+  m_maskTools->setVisible(map);
+  m_worstBy->setVisible(map);
+  if (map) m_maskTools->setClasses(words);
   showCurves(-1);
   matrixChosen();
 }

@@ -25,6 +25,7 @@ class ChoiceField;
 class ConfusionView;
 class DataTable;
 class EvaluationSide;
+class MaskTools;
 class PlotView;
 class SampleCards;
 class SamplePanel;
@@ -49,6 +50,7 @@ class EvaluationBoard : public QWidget {
   EvaluationSide& side() { return *m_side; }
   ConfusionView& matrix() { return *m_matrix; }
   SamplePanel& panel() { return *m_panel; }
+  MaskTools& maskTools() { return *m_maskTools; }
   void openSample(int card);  // in the place of the cards
   void closeSample();
   bool showsSample() const;
@@ -100,8 +102,9 @@ class EvaluationBoard : public QWidget {
   QLabel *m_matrixWords, *m_cellWords, *m_tableTitle, *m_sampleWords;
   DataTable* m_table;
   PlotView *m_first, *m_second;
-  ChoiceField* m_columns;
+  ChoiceField *m_columns, *m_worstBy;
   SampleCards* m_cards;
+  MaskTools* m_maskTools;     // where the output is a class for each place
   QStackedWidget* m_samples;  // cards, or one of them opened
   SamplePanel* m_panel;
   EvaluationSide* m_side;

@@ -6,6 +6,7 @@
 
 #include "app/pages/training/evaluation_board.h"
 #include "widgets/chart/format.h"
+#include "widgets/controls/choice_field.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
 #include "widgets/evaluation/confusion_view.h"
@@ -45,7 +46,10 @@ void EvaluationBoard::matrixChosen() {
   const auto cell = classes ? m_matrix->chosen() : std::nullopt;
   if (cell) {
     const std::int64_t count = m_matrix->count(*cell);
-    QString words = tr("%1: %2").arg(m_matrix->words(*cell), counted(count, tr("samples")));
+    const QString counts = m_output->isMap()             ? tr("pixels")
+                           : m_output->positions.empty() ? tr("samples")
+                                                         : tr("positions");
+    QString words = tr("%1: %2").arg(m_matrix->words(*cell), counted(count, counts));
     if (cell->truth >= 0 && cell->predicted >= 0) {
       const auto all = static_cast<double>(m_matrix->count({cell->truth, ConfusionView::kAll}));
       if (all > 0)
@@ -60,7 +64,10 @@ void EvaluationBoard::matrixChosen() {
     m_table->scrollTo(row);
     showCurves(of);
   } else {
-    m_cellWords->setText(tr("Click a cell, or move with the arrow keys: its samples stand beside it."));
+    m_cellWords->setText(
+        m_output->positions.empty()
+            ? tr("Click a cell, or move with the arrow keys: its samples stand beside it.")
+            : tr("Click a cell, or move with the arrow keys: beside it stand the samples whose worst place it is."));
     m_table->clearSelection();
     m_table->setCurrentIndex({});
     showCurves(-1);
@@ -116,6 +123,7 @@ void EvaluationBoard::applyFilter() {
   const Filter& filter = m_filters[m_filter->current()];
   SampleChoice choice;
   choice.wrongOnly = filter.kind == Filter::wrong;
+  if (m_output->isMap()) choice.order = static_cast<SampleChoice::Order>(m_worstBy->currentData().toInt());
   if (filter.kind == Filter::leastSure) choice.order = SampleChoice::leastSure;
   if (filter.kind == Filter::chosen) {
     const auto cell = m_matrix->chosen();
@@ -134,6 +142,7 @@ void EvaluationBoard::sayPlaces(const Filter& filter, std::size_t count) {
   QString words = tr("%1 of %2, %3")
                       .arg(formatCount(static_cast<double>(count)), formatCount(static_cast<double>(m_report->samples)),
                            filter.kind == Filter::leastSure             ? tr("least sure first")
+                           : m_output->isMap()                          ? tr("by %1").arg(m_worstBy->currentText())
                            : m_output->kind == EvaluatedOutput::classes ? tr("by loss; predicted, true, next in %")
                                                                         : tr("by squared error"));
   if (static_cast<std::int64_t>(m_output->worst.size()) < m_report->samples)

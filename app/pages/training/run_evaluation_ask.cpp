@@ -116,8 +116,11 @@ QStringList RunEvaluation::argumentsFor(const Wish& wish, const QString& folder)
 }
 
 // Samples that lie on a host are shown as it has them, one after the other.
+// A class for each place is what the network says of a sample: it is asked sample by sample, here too.
 void RunEvaluation::wantFaces(const QList<qint64>& samples) {
-  if (!wish().there) return m_faces.ask(samples);
+  const bool map = m_board->output() && m_board->output()->isMap();
+  if (!wish().there) m_faces.ask(samples);
+  if (!wish().there && !map) return;
   m_facesWanted += samples;
   if (!m_faceCall.runs()) nextFace();
 }
@@ -126,9 +129,13 @@ void RunEvaluation::nextFace() {
   if (m_facesWanted.isEmpty()) return;
   const Wish of = wish();
   const QString sample = QString::number(m_facesWanted.takeLast() + 1);
-  m_faceCall.start(answersFor(of, m_there), QStringList{"look", "<run>", "--checkpoint", of.weights, "--json",
-                                                        "--no-layer", "--sample", sample} +
-                                                samplesOf(of));
+  const RunRecord* const run = m_context.store->find(of.run);
+  QStringList words{"look",         of.there || !run ? QStringLiteral("<run>") : run->folder,
+                    "--checkpoint", of.weights,
+                    "--json",       "--no-layer",
+                    "--sample",     sample};
+  if (m_report && m_report->outputs.size() > 1) words << "--output" << QString::fromStdString(m_board->output()->name);
+  m_faceCall.start(answersFor(of, m_there), words + samplesOf(of));
 }
 
 void RunEvaluation::takeFace(const QByteArray& output) {
@@ -137,6 +144,7 @@ void RunEvaluation::takeFace(const QByteArray& output) {
     const SampleLook look = sampleLookFromJson(json.value("look", Json::object()));
     SampleFace face;
     if (!look.picture.empty()) face.picture = samplePicture(look.picture, look.pictureShape, DataType::u8);
+    if (m_board->output() && m_board->output()->name == look.output.name) face.classes = look.classes;
     m_board->cards().setFace(look.sample, face);
     m_board->panel().setFace(look.sample, face);
   } catch (const std::exception&) {

@@ -13,6 +13,7 @@
 #include "widgets/controls/flow_layout.h"
 #include "widgets/controls/segmented_control.h"
 #include "widgets/controls/text.h"
+#include "widgets/evaluation/mask_view.h"
 #include "widgets/evaluation/saliency_view.h"
 #include "widgets/preview/share_bars.h"
 #include "widgets/preview/tensor_face.h"
@@ -39,8 +40,6 @@ SamplePanel::SamplePanel(QWidget* parent) : QWidget(parent) {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(8);
   column->addWidget(makeHead());
-  auto* const tools = new QWidget;
-  auto* const row = new FlowLayout(tools, 8);
   m_method = new SegmentedControl({tr("Gradient"), tr("Grad-CAM"), tr("Occlusion")});
   m_method->setObjectName("look-method");
   m_method->setAccessibleName(tr("How the places that matter are found"));
@@ -48,14 +47,18 @@ SamplePanel::SamplePanel(QWidget* parent) : QWidget(parent) {
   m_of->setObjectName("look-of");
   m_of->setPrefix(tr("For"));
   m_of->setAccessibleName(tr("For which class"));
-  row->addWidget(m_method);
-  row->addWidget(m_of);
-  column->addWidget(tools);
-
   auto* const body = new QWidget;
   auto* const inside = new QVBoxLayout(body);
   inside->setContentsMargins(0, 0, 8, 8);
   inside->setSpacing(8);
+  m_mask = new MaskView;
+  m_mask->setObjectName("look-mask");
+  inside->addWidget(m_mask);
+  auto* const tools = new QWidget;
+  auto* const row = new FlowLayout(tools, 8);
+  row->addWidget(m_method);
+  row->addWidget(m_of);
+  inside->addWidget(tools);
   auto* const top = new QHBoxLayout;
   top->setSpacing(16);
   m_saliency = new SaliencyView;
@@ -148,11 +151,15 @@ void SamplePanel::open(const EvaluatedOutput& output, const EvaluatedSample& sam
       !sample.finite ? tr("not a number")
       : output.kind == EvaluatedOutput::numbers
           ? tr("true %1, predicted %2").arg(formatShort(sample.trueValue), formatShort(sample.predictedValue))
-          : tr("true %1, predicted %2").arg(word(sample.truth), word(sample.predicted)));
+      : output.isMap() ? tr("IoU %1, %2 right").arg(formatPercent(sample.iou, 1), formatPercent(sample.rightShare, 1))
+                       : tr("true %1, predicted %2").arg(word(sample.truth), word(sample.predicted)));
   m_said->setToolTip(sample.finite ? tr("%1, loss %2").arg(m_said->text(), formatLoss(sample.loss)) : QString());
   m_look.reset();
   m_saliency->clearMap();
   m_saliency->setPicture(face ? face->picture : QImage(), face ? face->lines : QStringList());
+  m_mask->setVisible(output.isMap());
+  m_mask->setPicture(face ? face->picture : QImage());
+  m_mask->setClasses(face ? face->classes : ClassMap(), m_words);
   if (!m_chosen) {
     const QSignalBlocker quiet(m_method);
     // Of a sample that was not seen yet it shows itself by the answer whether there are places.
@@ -166,6 +173,12 @@ void SamplePanel::open(const EvaluatedOutput& output, const EvaluatedSample& sam
 void SamplePanel::setFace(qint64 sample, const SampleFace& face) {
   if (sample != m_sample.sample) return;
   m_saliency->setPicture(face.picture, face.lines);
+  if (!face.picture.isNull()) m_mask->setPicture(face.picture);
+  if (!face.classes.isEmpty()) m_mask->setClasses(face.classes, m_words);
+}
+
+void SamplePanel::setMaskLook(const MaskLook& look) {
+  m_mask->setLook(look);
 }
 
 void SamplePanel::fillClasses(const EvaluatedOutput& output) {
@@ -223,6 +236,7 @@ void SamplePanel::setLook(const SampleLook& look, const TensorSummary& layer) {
   QStringList names;
   for (const std::string& each : look.names) names << QString::fromStdString(each);
   m_saliency->setMap(look.map, names);
+  if (!look.classes.isEmpty()) m_mask->setClasses(look.classes, m_words);
   m_face->setTensor(layer);
   fillLayers();
   fillShares();
@@ -289,9 +303,12 @@ void SamplePanel::setPlace(int card, int of) {
 }
 
 QList<std::pair<QString, QImage>> SamplePanel::pictures() const {
-  if (!m_look || m_look->map.values.empty()) return {};
+  QList<std::pair<QString, QImage>> pictures;
+  if (!m_mask->classes().isEmpty())
+    pictures << std::pair{QStringLiteral("sample-%1-classes").arg(m_sample.row + 1), m_mask->toImage(2)};
+  if (!m_look || m_look->map.values.empty()) return pictures;
   const QString name = QStringLiteral("sample-%1-%2").arg(m_sample.row + 1).arg(QString::fromStdString(m_look->method));
-  return {{name, m_saliency->toImage(2)}};
+  return pictures << std::pair{name, m_saliency->toImage(2)};
 }
 
 void SamplePanel::keyPressEvent(QKeyEvent* event) {

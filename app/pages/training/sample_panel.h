@@ -16,6 +16,7 @@ namespace loom {
 
 class Button;
 class ChoiceField;
+class MaskView;
 class SaliencyView;
 class SegmentedControl;
 class ShareBars;
@@ -38,6 +39,7 @@ class SamplePanel : public QWidget {
   void setFace(qint64 sample, const SampleFace& face);
   void setLook(const SampleLook& look, const TensorSummary& layer);
   void setFault(const QString& sentence);
+  void setMaskLook(const MaskLook& look);
   void setPlace(int card, int of);  // among the cards: which steps there are
 
   LookWish wish() const;
@@ -45,6 +47,7 @@ class SamplePanel : public QWidget {
   bool waits() const { return m_waits; }
   const std::optional<SampleLook>& look() const { return m_look; }
   SaliencyView& saliency() { return *m_saliency; }
+  MaskView& mask() { return *m_mask; }  // of an output that is a class for each place
   TensorFace& layer() { return *m_face; }
   QList<std::pair<QString, QImage>> pictures() const;  // on paper, by name
 
@@ -76,6 +79,7 @@ class SamplePanel : public QWidget {
   Button *m_back, *m_before, *m_next, *m_data;
   SegmentedControl* m_method;
   ChoiceField *m_of, *m_layers;
+  MaskView* m_mask;
   SaliencyView* m_saliency;
   ShareBars* m_shares;
   TensorFace* m_face;

@@ -22,6 +22,7 @@
 #include "app/pages/training/training_page.h"
 #include "tests/app/opened_window.h"
 #include "tests/app/training/journey_test.h"
+#include "tests/app/training/segmentation_test.h"
 #include "widgets/canvas/cost_legend.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/chart/chart_stack.h"
@@ -361,7 +362,8 @@ class RunLayersTest : public QObject {
 
 int testRunLayers(int argc, char** argv) {
   RunLayersTest test;
-  return QTest::qExec(&test, argc, argv);
+  const int failed = QTest::qExec(&test, argc, argv);
+  return failed + testSegmentation(argc, argv);
 }
 
 }  // namespace loom

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace loom {
+
+int testSegmentation(int argc, char** argv);
+
+}  // namespace loom
