@@ -1,6 +1,6 @@
 # The entries of this room, read by ../layers/CMakeLists.txt: metrics stand in the same table, at the end of the palette.
 foreach(metric Accuracy TopKAccuracy Error TopNError BinaryAccuracy BinaryError
-               F1 Precision Recall MeanIoU BinaryF1 BinaryPrecision BinaryRecall BinaryIoU
+               F1 Precision Recall MeanIoU BinaryF1 BinaryPrecision BinaryRecall BinaryIoU AUC BinaryAUC
                Perplexity R2 RootMeanSquaredError)
   loom_add(Layer ${metric})
 endforeach()

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/metrics/gathered.h"
 
 namespace loom {
 namespace {
@@ -18,7 +19,9 @@ Measured resultsOf(const Executable& executable, StepNumber step, double samples
       std::vector<double> run(static_cast<std::size_t>(executable.program().tensor(result.tensor).shape.elements()));
       executable.readResult(result.name, std::span(run), step);
       MetricSums& sums = measured.sums.emplace_back(MetricSums{result.name, result.sums, {}});
-      if (result.sums->accumulate) {
+      if (const GatheredSums* const gathered = asGathered(result.sums)) {
+        sums.values = gathered->list(run);
+      } else if (result.sums->accumulate) {
         sums.values.assign(run.size(), 0);
         result.sums->accumulate(run, sums.values);
       } else {

@@ -2,10 +2,34 @@
 
 #include <algorithm>
 
+#include "engine/metrics/gathered.h"
+
 namespace loom {
 namespace {
 
 constexpr std::size_t kHead = 9;  // numbers before the parts
+
+// What is gathered whole is of another length on every rank: the lengths are told first. Ranks in their order.
+std::vector<double> gatheredList(Communicator& communicator, const GatheredSums& rule, const std::string& name,
+                                 const std::vector<Measured>& mine) {
+  std::vector<double> own;
+  for (const Measured& part : mine)
+    for (const MetricSums& sums : part.sums)
+      if (sums.name == name) rule.join(own, sums.values);
+  const auto ranks = static_cast<std::size_t>(communicator.size());
+  std::vector<double> lengths(ranks);
+  const double length = static_cast<double>(own.size());
+  communicator.allGather(std::as_bytes(std::span(&length, 1)), std::as_writable_bytes(std::span(lengths)));
+  const auto most = static_cast<std::size_t>(*std::max_element(lengths.begin(), lengths.end()));
+  own.resize(most);
+  std::vector<double> all(most * ranks), joined;
+  communicator.allGather(std::as_bytes(std::span(own)), std::as_writable_bytes(std::span(all)));
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(rank * most);
+    rule.join(joined, std::vector<double>(first, first + static_cast<std::ptrdiff_t>(lengths[rank])));
+  }
+  return joined;
+}
 
 }  // namespace
 
@@ -15,10 +39,9 @@ std::vector<MetricPlace> metricsOf(const Program& program) {
   for (const NamedResult& result : program.results) losses += result.kind == ResultKind::loss;
   for (const NamedResult& result : program.results)
     if (result.kind == ResultKind::metric || (result.kind == ResultKind::loss && losses > 1))
-
       metrics.push_back({.name = result.name,
                          .rule = result.sums,
-                         .sums = result.sums == nullptr
+                         .sums = result.sums == nullptr || asGathered(result.sums)
                                      ? 0
                                      : static_cast<std::size_t>(program.tensor(result.tensor).shape.elements())});
   return metrics;
@@ -47,7 +70,7 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<MetricPlac
     double* sums = sent.data() + behindParts;
     for (const MetricPlace& metric : metrics) {
       for (const MetricSums& own : mine[i].sums)
-        if (own.name == metric.name)
+        if (own.name == metric.name && !asGathered(metric.rule))
           for (std::size_t j = 0; j < own.values.size(); ++j) sums[j] += own.values[j];
       sums += metric.sums;
     }
@@ -79,9 +102,15 @@ Gathered gatherMeasured(Communicator& communicator, const std::vector<MetricPlac
     const double* sums = all.data() + rank * words + behindParts;
     std::size_t k = 0;
     for (const MetricPlace& metric : metrics) {
-      if (metric.rule) addSums(first->sums[k++].values, {sums, metric.sums});
+      if (metric.rule) addSums(first->sums[k++].values, {sums, sums + metric.sums}, metric.rule);
       sums += metric.sums;
     }
+  }
+  std::size_t k = 0;
+  for (const MetricPlace& metric : metrics) {
+    if (const GatheredSums* const rule = asGathered(metric.rule))
+      first->sums[k].values = gatheredList(communicator, *rule, metric.name, mine);
+    k += metric.rule != nullptr;
   }
   return gathered;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/metrics/gathered.h"
+
 namespace loom {
 
 Json metricsJson(const Measured& measured) {
@@ -36,7 +38,8 @@ Measured measuredFromJson(const Json& json) {
   return measured;
 }
 
-void addSums(std::vector<double>& sums, std::span<const double> more) {
+void addSums(std::vector<double>& sums, const std::vector<double>& more, const ResultSums* rule) {
+  if (const GatheredSums* const gathered = asGathered(rule)) return gathered->join(sums, more);
   if (!more.empty() && sums.size() != more.size()) sums.assign(more.size(), 0);
   for (std::size_t i = 0; i < more.size(); ++i) sums[i] += more[i];
 }
@@ -55,7 +58,7 @@ void Means::add(const Measured& part) {
       continue;
     }
     sum->sums.rule = own->rule;
-    addSums(sum->sums.values, own->values);
+    addSums(sum->sums.values, own->values, own->rule);
   }
 }
 

@@ -31,8 +31,8 @@ Json metricsJson(const Measured& measured);
 Json toJson(const Measured& measured);
 Measured measuredFromJson(const Json& json);
 
-// Both are as long, or one of them is empty.
-void addSums(std::vector<double>& sums, std::span<const double> more);
+// By the metric's rule: as long as each other or one of them empty, or lists of any length.
+void addSums(std::vector<double>& sums, const std::vector<double>& more, const ResultSums* rule);
 
 class Means {
  public:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/metrics/gathered.h"
 #include "engine/program/trace.h"
 #include "engine/training/same_weights.h"
 
@@ -105,6 +106,7 @@ void TrainingSession::endEpoch() {
                  {"epoch", m_position.epoch},
                  {"loss", numberToJson(means.loss)},
                  {"metrics", metricsJson(inUnits(means, m_units))}});
+  tellRemarks(means);
   if (!m_evaluation) considerBest(means);
 }
 
@@ -120,8 +122,19 @@ bool TrainingSession::validate() {
                       {"metrics", metricsJson(inUnits(*measured, m_validationUnits))},
                       {"samples", measured->samples},
                       {"ms", milliseconds(Clock::now() - begin)}});
+  tellRemarks(*measured);
   considerBest(*measured, &shown);
   return true;
+}
+
+// Once for each metric: what has to be known of its number.
+void TrainingSession::tellRemarks(const Measured& measured) {
+  for (const MetricSums& sums : measured.sums) {
+    const GatheredSums* const rule = asGathered(sums.rule);
+    const std::string remark = rule ? rule->remark(sums.values) : "";
+    if (!remark.empty() && m_remarked.insert(sums.name).second)
+      tell("warning", {{"message", fmt::format("the metric '{}' {}", sums.name, remark)}, {"code", "metric"}});
+  }
 }
 
 EvaluatedWeights TrainingSession::evaluatedNow() const {

@@ -107,6 +107,7 @@ class TrainingSession {
   bool stopWanted() const { return m_options.stop && m_options.stop->load(std::memory_order_relaxed); }
   void endEpoch();
   bool validate();
+  void tellRemarks(const Measured& measured);
   EvaluatedWeights evaluatedNow() const;
   // `shown`: what stands in the store in place of what is trained; null: nothing.
   void considerBest(const Measured& measured, const EvaluatedInPlace* shown = nullptr);
@@ -176,6 +177,7 @@ class TrainingSession {
     bool recorded = false;       // its layers are recorded
   };
   std::deque<StepBegun> m_underWay;
+  std::set<std::string> m_remarked;                    // metrics of which was told what has to be known
   std::vector<UnitMetric> m_units, m_validationUnits;  // of the first update's network, of what is validated
   std::size_t m_mostUnderWay = 0;                      // 1 where a machine of its own computes while figures are read
   Clock::time_point m_lastTold;

@@ -99,7 +99,7 @@ TEST_P(Networks, DeterministicRunsHaveTheSameBits) {
 TEST(Metrics, AreTheSameOnAnyNumberOfRanks) {
   const Shared shared("metrics");
   Json project = projectOf(kNets[0], {{"deterministic", true}, {"monitor", "F1"}});
-  const std::vector<const char*> layers{"F1", "Recall", "MeanIoU", "Perplexity", "R2", "RootMeanSquaredError"};
+  const std::vector<const char*> layers{"F1", "Recall", "MeanIoU", "AUC", "Perplexity", "R2", "RootMeanSquaredError"};
   Json& main = project["networks"]["main"];
   main["nodes"].push_back({{"id", "numbers"}, {"layer", "Input"}, {"shape", {16}}, {"variable", "x"}});
   main["nodes"].push_back({{"id", "guess"}, {"layer", "Linear"}, {"outputs", 16}});

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/base/files.h"
+#include "engine/metrics/gathered.h"
 #include "engine/metrics/metric.h"
 #include "engine/run/control.h"
 #include "engine/training/figures.h"
@@ -133,6 +134,11 @@ const std::vector<Known>& known() {
       {classes("Recall", R"({"average": "micro"})"), 0.55555555555555558},
       {classes("Recall", R"({"average": "binary", "positive": 2})"), 0.83333333333333337},
       {classes("MeanIoU"), 0.23366013071895425},
+      {classes("AUC"), 0.70023148148148151},
+      {classes("AUC", R"({"average": "weighted"})"), 0.70023148148148151},
+      {classes("AUC", R"({"average": "binary", "positive": 2})"), 0.86111111111111116},
+      {chances("BinaryAUC", R"({"from": "probabilities"})"), 0.40316358024691357},
+      {chances("BinaryAUC", "{}"), 0.40316358024691357},  // only the order counts
       {classes("Perplexity"), 4.3424178736535906},
       {chances("BinaryF1", R"({"from": "probabilities"})"), 0.35555555555555557},
       {chances("BinaryPrecision", R"({"from": "probabilities"})"), 0.29629629629629628},
@@ -204,7 +210,7 @@ Json with(const std::string& layer, Json values = Json::object()) {
 // Of a metric that has no weight and gets better downwards the best is the least; of F1 the greatest.
 TEST(Metrics, ChooseTheBestByTheirOwnGoal) {
   const Workshop workshop("metrics-best");
-  for (const char* layer : {"Perplexity", "F1"}) {
+  for (const char* layer : {"Perplexity", "F1", "AUC"}) {
     const auto run = workshop.train(with(layer), layer);
     const std::vector<double> values = run.series("validation", "m");
     ASSERT_EQ(values.size(), 4u);
@@ -252,6 +258,70 @@ TEST(Metrics, OfAnEpochAreMadeOfTheSumsOfItsSteps) {
   const std::vector<double> losses = run.series("epoch", "loss"), values = run.series("epoch", "m");
   ASSERT_EQ(values.size(), 4u);
   for (std::size_t epoch = 0; epoch < 4; ++epoch) EXPECT_NEAR(values[epoch], std::exp(losses[epoch]), 1e-6);
+}
+
+// Of an epoch and of a validation all scores are looked at together, and not those of a batch.
+TEST(Metrics, AnAreaIsOfAllScoresOfTheDataset) {
+  const Workshop workshop("metrics-area", 40);
+  Json project = with("AUC", {{"average", "binary"}, {"positive", 0}});
+  project["training"]["batch"] = 7;
+  const auto run = workshop.train(project, "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder, .which = Which::last});
+  std::vector<float> there, elsewhere;
+  PredictionRequest wish{.dataset = trained.usualDataset()};
+  wish.each = [&](const Predictions&, const PredictedRow& row) {
+    (row.truth[0][0] == 0 ? there : elsewhere).push_back(row.values[0][0]);
+  };
+  trained.predict(wish);
+  double before = 0;
+  for (const float one : there)
+    for (const float other : elsewhere) before += one > other ? 1 : one == other ? 0.5 : 0;
+  const double area = before / static_cast<double>(there.size() * elsewhere.size());
+  EXPECT_NEAR(trained.evaluate("").metrics.at(1).second, area, 1e-6);
+  EXPECT_NEAR(run.series("validation", "m").back(), area, 1e-6);
+  EXPECT_EQ(run.series("epoch", "m").size(), 4u);
+  for (const double each : run.series("epoch", "m")) EXPECT_TRUE(each > 0 && each <= 1) << each;
+}
+
+TEST(Metrics, BeyondSoManyScoresTheyAreCountedInBins) {
+  using namespace score_lists;
+  constexpr std::int64_t kFew = 2000;
+  std::vector<double> exact, binned, otherWay;
+  std::vector<std::vector<double>> runs;
+  for (int batch = 0; batch < 10; ++batch) {
+    std::vector<double> run{1, -1};
+    for (int i = 0; i < 700; ++i) {
+      const int at = batch * 700 + i;
+      run.push_back(chanceOf(at, 0) * 6 - 3 + (at % 3 == 0));
+      run.push_back(at % 3 == 0);
+    }
+    runs.push_back(ofRun(run, Form::logits));
+  }
+  for (const auto& each : runs) join(exact, each), join(binned, each, kFew);
+  for (std::size_t i = runs.size(); i-- > 0;) join(otherWay, runs[i], kFew);
+  EXPECT_FALSE(isBinned(exact));
+  ASSERT_TRUE(isBinned(binned));
+  EXPECT_EQ(binned, otherWay);
+  // Class 0 is true once and always said highest, class 1 three times with an area of a half, class 2 never.
+  const std::vector<double> few{3, 1, 0.9, 0.4, 0, 0, 0.1, 0.4, 0, 1, 0.1, 0.4, 0, 1, 0.1, 0.4, 0, 1};
+  EXPECT_EQ(area(few, false), 0.75);
+  EXPECT_EQ(area(few, true), (1 * 1 + 3 * 0.5) / 4);
+  EXPECT_NEAR(area(binned, false), area(exact, false), 1e-3);
+  EXPECT_GT(area(exact, false), 0.55);
+  std::vector<double> halves = binned;
+  join(halves, exact);
+  EXPECT_NEAR(area(halves, false), area(binned, false), 1e-9) << "what is whole is counted where bins are";
+  ParameterStore store(1, cpuBackend().makeMemory());
+  const auto program = compiled(chances("BinaryAUC", "{}"), 4, store, cpuBackend(), DataType::f32);
+  const GatheredSums* const rule = asGathered(program->program().results[0].sums);
+  ASSERT_NE(rule, nullptr);
+  EXPECT_THAT(rule->remark(binned), testing::HasSubstr("65,536 bins"));
+  EXPECT_STREQ(rule->remark(exact), "");
+  runs[0][3] = std::numeric_limits<double>::quiet_NaN();
+  for (auto* each : {&exact, &binned}) {
+    join(*each, runs[0], kFew * 1000);
+    EXPECT_TRUE(std::isnan(area(*each, false))) << "a score that is no number";
+  }
 }
 
 TEST(Metrics, HaveNoGradientAndNoPlaceInAPrediction) {
