@@ -80,19 +80,16 @@ std::vector<Shape> shapes(const ShapeArguments& arguments) {
   return result;
 }
 
-// K, the class, and of each row its scores and what is true.
+// A run as ofRun() takes it. Nothing stands between the scores and the result: what does may be kept in 16 bits.
 TensorId rows(const LowerArguments& arguments, TensorId scores, TensorId truth, std::int64_t width,
               std::int64_t positive) {
   ProgramBuilder& builder = arguments.builder;
-  const std::int64_t count = builder.shape(scores).elements() / width;
-  const auto shaped = [&](TensorId x, std::vector<std::int64_t> shape) {
-    return builder.add("reshape", {x}, {{"shape", std::move(shape)}});
+  const auto flat = [&](TensorId x) {
+    return builder.add("reshape", {x}, {{"shape", std::vector<std::int64_t>{builder.shape(x).elements()}}});
   };
-  const TensorId both = builder.add("concatenate", {shaped(scores, {count, width}), shaped(truth, {count, width})},
-                                    {{"axis", std::int64_t{1}}});
   return builder.add("concatenate",
                      {builder.constant(static_cast<double>(width), {1}),
-                      builder.constant(static_cast<double>(positive), {1}), shaped(both, {2 * count * width})},
+                      builder.constant(static_cast<double>(positive), {1}), flat(scores), flat(truth)},
                      {{"axis", std::int64_t{0}}});
 }
 

@@ -121,10 +121,12 @@ std::vector<double> ofRun(std::span<const double> run, Form form) {
   const std::size_t width = widthOf(run);
   const bool alone = run[1] >= 0;
   std::vector<double> list{alone ? 1.0 : run[0], static_cast<double>(form)}, scores(width);
-  for (std::size_t at = kHead; at < run.size(); at += 2 * width) {
+  const std::size_t rows = (run.size() - kHead) / (2 * width);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t at = kHead + row * width;
     std::copy_n(run.begin() + static_cast<std::ptrdiff_t>(at), width, scores.begin());
     if (form == Form::classLogits) softmaxLogits(scores);
-    const auto truth = run.subspan(at + width, width);
+    const auto truth = run.subspan(at + rows * width, width);
     const auto is = static_cast<double>(std::max_element(truth.begin(), truth.end()) - truth.begin());
     if (alone) {
       list.push_back(scores[static_cast<std::size_t>(run[1])]);

@@ -38,8 +38,9 @@ enum class Form {
   shares,       // chances, or the shares of classes
   classLogits,  // of K classes: their softmax is taken
 };
-// A run: K, the class that is looked for or -1, and of each row K scores and what is true: of K = 1 a number from 0 to
-// 1, else K numbers, 1 at the true class. Of one class that is looked for alone its list has the width 1.
+// A run: K, the class that is looked for or -1, of each row K scores, and then of each row what is true: of K = 1 a
+// number from 0 to 1, else K numbers, 1 at the true class. Of one class that is looked for alone its list has the
+// width 1.
 std::vector<double> ofRun(std::span<const double> run, Form form);
 void join(std::vector<double>& list, const std::vector<double>& other, std::int64_t mostScores = kMostScores);
 bool isBinned(std::span<const double> list);

@@ -293,8 +293,8 @@ TEST(Metrics, BeyondSoManyScoresTheyAreCountedInBins) {
     for (int i = 0; i < 700; ++i) {
       const int at = batch * 700 + i;
       run.push_back(chanceOf(at, 0) * 6 - 3 + (at % 3 == 0));
-      run.push_back(at % 3 == 0);
     }
+    for (int i = 0; i < 700; ++i) run.push_back((batch * 700 + i) % 3 == 0);
     runs.push_back(ofRun(run, Form::logits));
   }
   for (const auto& each : runs) join(exact, each), join(binned, each, kFew);
@@ -317,7 +317,7 @@ TEST(Metrics, BeyondSoManyScoresTheyAreCountedInBins) {
   ASSERT_NE(rule, nullptr);
   EXPECT_THAT(rule->remark(binned), testing::HasSubstr("65,536 bins"));
   EXPECT_STREQ(rule->remark(exact), "");
-  runs[0][3] = std::numeric_limits<double>::quiet_NaN();
+  runs[0][2] = std::numeric_limits<double>::quiet_NaN();
   for (auto* each : {&exact, &binned}) {
     join(*each, runs[0], kFew * 1000);
     EXPECT_TRUE(std::isnan(area(*each, false))) << "a score that is no number";
