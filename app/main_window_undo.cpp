@@ -3,6 +3,7 @@
 
 #include "app/main_window.h"
 #include "app/shell/actions.h"
+#include "widgets/controls/button.h"
 #include "widgets/controls/notice.h"
 #include "widgets/document/project_document.h"
 
@@ -12,6 +13,7 @@ namespace loom {
 // over.
 bool MainWindow::undoesBesideProject() const {
   ProjectDocument* const document = m_workspace.document();
+  if (m_notice->offers(tr("Undo"))) return true;  // it ends with a later step of the project
   return !m_undoable.empty() && (!document || document->undoStack().index() <= m_undoable.back().index);
 }
 
@@ -27,13 +29,11 @@ void MainWindow::undoUndoable(int number) {
 
 // A step that is undone where it is not seen is told.
 void MainWindow::undo() {
+  if (m_notice->offers(tr("Undo"))) return m_notice->actionButton()->click();
   if (undoesBesideProject()) {
     const Undoable last = m_undoable.back();
-    const bool isSeen = m_notice->sentence() == last.text && m_notice->isShowing();
-    m_notice->dismiss();
     undoUndoable(last.number);
-    if (!isSeen) notify({tr("Undone: %1").arg(last.text), {}, {}});
-    return;
+    return notify({tr("Undone: %1").arg(last.text), {}, {}});
   }
   ProjectDocument* const document = m_workspace.document();
   if (!document || !document->undoStack().canUndo()) return;
