@@ -294,7 +294,9 @@ class DataPageTest : public QObject {
 
   void theNumbersOfAVectorStandInColumnsOfTheirOwn() {
     QByteArray rows = "x__0:rooms,x__1:metres,y\n";
-    for (int i = 0; i < 40; ++i) rows += QByteArray::number(1 + i % 3) + ',' + QByteArray::number(1000 * i) + ",0.5\n";
+    for (int i = 0; i < 40; ++i)
+      rows += QByteArray::number(1 + i % 3) + ',' + QByteArray::number(1000 * i) + ',' +
+              QByteArray::number(0.1 * (i % 7)) + '\n';
     m_open->drop({m_open->write("flats.csv", rows)});
     QTRY_COMPARE(samples().rowCount(), 40);
     QCOMPARE(samples().columnCount(), 4);

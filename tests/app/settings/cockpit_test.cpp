@@ -278,7 +278,7 @@ class CockpitTest : public QObject {
     qputenv("GRADLOOM_PROGRAM", "/nonexistent/loom");
     m_open->undo();
     QTRY_VERIFY(forecast->isCurrent());
-    QCOMPARE(text("forecast"), alone);
+    QTRY_COMPARE(text("forecast"), alone);
     m_open->document().setSetting("epochs", 77);
     QVERIFY(forecast->isCurrent());
     // And with the project on another day.
