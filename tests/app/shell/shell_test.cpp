@@ -160,9 +160,9 @@ class ShellTest : public QObject, private ShellFixture {
     auto* train = m_open->part<QPushButton>("train");
     auto* strip = m_open->part<QAbstractButton>("status-problems");
     PageProblem problem;
-    problem.place.page = "hosts";
+    problem.place.page = "network";
     problem.message = "Row 812 is broken";
-    window().problems().setPageProblems("hosts", {problem});
+    window().problems().setPageProblems("network", {problem});
     QCOMPARE(train->text(), QString("1 error"));
     QCOMPARE(strip->text().trimmed(), QString("1 error"));
     m_open->document().setSetting("batch", 0);
@@ -172,14 +172,14 @@ class ShellTest : public QObject, private ShellFixture {
     QVERIFY(workspace().runs().isEmpty());
     // Whoever mends one after another stays where they are.
     auto* list = window().problems().findChild<QListWidget*>();
-    window().problems().setPageProblems("hosts", std::vector<PageProblem>(40, problem));
+    window().problems().setPageProblems("network", std::vector<PageProblem>(40, problem));
     QTRY_VERIFY(list->verticalScrollBar()->maximum() > 400);
     list->verticalScrollBar()->setValue(400);
-    window().problems().setPageProblems("hosts", std::vector<PageProblem>(39, problem));
+    window().problems().setPageProblems("network", std::vector<PageProblem>(39, problem));
     QTest::qWait(50);
     QCOMPARE(list->verticalScrollBar()->value(), 400);
     m_open->document().undoStack().undo();
-    window().problems().setPageProblems("hosts", {});
+    window().problems().setPageProblems("network", {});
     QTRY_COMPARE(train->text(), QString("Train"));
     // A chart that could not be written is an error, and stands in no run's way.
     problem.place.page = "runs";
