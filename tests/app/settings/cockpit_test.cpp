@@ -252,7 +252,6 @@ class CockpitTest : public QObject {
     QCOMPARE(plot->curve().front().x(), 1.0);
     QVERIFY(plot->curve().back().x() >= 2048);
     QCOMPARE(m_open->part<SmallPlot>("forecast-plot")->curve().size(), plot->curve().size());
-    QTRY_VERIFY_WITH_TIMEOUT(forecast->runSeconds() > 0 && !text("forecast").contains(QChar(0x2013)), kPatience);
     const QString alone = text("forecast");
     QVERIFY2(alone.contains("Predicted step") && alone.contains("Efficiency") && alone.contains("1.00"),
              qPrintable(alone));
@@ -279,7 +278,8 @@ class CockpitTest : public QObject {
     qputenv("GRADLOOM_PROGRAM", "/nonexistent/loom");
     m_open->undo();
     QTRY_VERIFY(forecast->isCurrent());
-    QTRY_VERIFY2(text("forecast") == alone, qPrintable(text("forecast") + "\n" + alone));
+    const auto step = [](const QString& words) { return words.section("Whole run", 0, 0); };
+    QTRY_COMPARE(step(text("forecast")), step(alone));
     m_open->document().setSetting("epochs", 77);
     QVERIFY(forecast->isCurrent());
     // And with the project on another day.
