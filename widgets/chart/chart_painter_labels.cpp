@@ -141,7 +141,9 @@ void ChartPainter::paintEnds(QPainter& painter, const QRectF& area, const QRectF
   // Labels may stand a little beyond the frame, over title and axis.
   const double spare = std::min(8.0, static_cast<double>(m_chart.m_margins.bottom));
   for (double& y : wanted) y += spare;
-  const std::vector<double> places = spread(wanted, gap, plot.height() + 2 * spare);
+  // Large words of two lines would be cut at the foot.
+  const std::vector<double> places =
+      spread(wanted, gap, plot.height() + 2 * spare - (oneRow ? 0 : 1.5 * (height - 15)));
   const double right = area.right() - 2;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const PanelLine& line = *ends[i];
