@@ -83,8 +83,7 @@ void ProjectDocument::load(ReadProject read, std::string diskText, const QString
   m_autosave.stop();
   m_recovery.attach(path, name);
   while (const auto left = m_recovery.find()) {  // the file says it already
-    if (left->text != m_diskText) break;
-    RecoveryFile::remove(*left);
+    if (left->text != m_diskText || !RecoveryFile::remove(*left)) break;
   }
   cancelArranging();
   watchFile();
@@ -196,7 +195,7 @@ Outcome ProjectDocument::renameFile(const QString& name) {
   m_recovery.discard();
   m_path = path;
   m_name = name;
-  m_recovery.attach(m_path, m_name);
+  m_recovery.rename(m_path, m_name);
   if (isModified()) m_autosave.start();
   watchFile();
   Q_EMIT pathChanged();
@@ -252,7 +251,8 @@ Outcome ProjectDocument::recover() {
   if (isModified()) {
     setSaveState(SaveState::recovered);
     writeRecovery();
-    m_recovery.finish();  // the one is gone only when the other stands
+    m_recovery.finish();
+    if (!m_recovery.stands()) return Outcome::done();  // the one is gone only when the other stands
   }
   RecoveryFile::remove(*found);
   return Outcome::done();
@@ -282,8 +282,8 @@ Outcome ProjectDocument::recoverUnsaved(const Orphan& orphan) {
   m_recoveredAt = orphan.time.toString(QStringLiteral("HH:mm"));
   setSaveState(SaveState::recovered);
   writeRecovery();
-  m_recovery.finish();  // the one is gone only when the other stands
-  RecoveryFile::remove(orphan);
+  m_recovery.finish();
+  if (m_recovery.stands()) RecoveryFile::remove(orphan);  // the one is gone only when the other stands
   return Outcome::done();
 }
 

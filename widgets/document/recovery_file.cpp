@@ -108,20 +108,25 @@ void RecoveryFile::setAside() const {
   }
 }
 
-std::optional<Recovered> RecoveryFile::find() const {
-  if (m_openElsewhere) return std::nullopt;
-  std::optional<Recovered> newest;
+QFileInfoList RecoveryFile::left() const {
+  QFileInfoList all;
   for (const QString& file : {m_beside, m_fallback}) {
-    if (file.isEmpty()) continue;
+    if (file.isEmpty() || m_openElsewhere) continue;
     const QFileInfo own(file);
-    for (const QFileInfo& info : own.dir().entryInfoList(QDir::Files | QDir::Hidden)) {
-      if (!info.fileName().startsWith(own.fileName() + kLeft)) continue;
-      if (newest && newest->time >= info.lastModified()) continue;
-      try {
-        newest = Recovered{readFile(toPath(info.filePath())), info.lastModified(), info.filePath()};
-      } catch (const Error&) {
-        continue;  // a recovery file that cannot be read recovers nothing
-      }
+    for (const QFileInfo& info : own.dir().entryInfoList(QDir::Files | QDir::Hidden))
+      if (info.fileName().startsWith(own.fileName() + kLeft)) all << info;
+  }
+  return all;
+}
+
+std::optional<Recovered> RecoveryFile::find() const {
+  std::optional<Recovered> newest;
+  for (const QFileInfo& info : left()) {
+    if (newest && newest->time >= info.lastModified()) continue;
+    try {
+      newest = Recovered{readFile(toPath(info.filePath())), info.lastModified(), info.filePath()};
+    } catch (const Error&) {
+      continue;  // a recovery file that cannot be read recovers nothing
     }
   }
   return newest;
@@ -147,8 +152,22 @@ void RecoveryFile::discard() {
     if (!file.isEmpty()) QFile::remove(file);
 }
 
-void RecoveryFile::remove(const Recovered& recovered) {
-  QFile::remove(recovered.file);
+bool RecoveryFile::stands() const {
+  return (!m_beside.isEmpty() && QFileInfo::exists(m_beside)) || QFileInfo::exists(m_fallback);
+}
+
+void RecoveryFile::rename(const QString& path, const QString& name) {
+  const QFileInfoList before = left();
+  attach(path, name);
+  for (const QFileInfo& each : before) {
+    const QString mark = each.fileName().mid(each.fileName().lastIndexOf(kLeft));
+    QFile::rename(each.filePath(),
+                  (each.absolutePath() == QFileInfo(m_beside).absolutePath() ? m_beside : m_fallback) + mark);
+  }
+}
+
+bool RecoveryFile::remove(const Recovered& recovered) {
+  return QFile::remove(recovered.file);
 }
 
 void RecoveryFile::restore(const Recovered& recovered) {

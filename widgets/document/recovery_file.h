@@ -5,6 +5,7 @@
 // own until a person has answered, whatever is edited, saved or lost again meanwhile. A lock file tells it from that of
 // another window.
 #include <QDateTime>
+#include <QFileInfo>
 #include <QLockFile>
 #include <QString>
 #include <QThreadPool>
@@ -43,9 +44,12 @@ class RecoveryFile {
   void write(std::function<std::string()> text, std::function<void(const QString&)> failed);
   void finish();  // waits until what was given stands
   void discard();
-  void discardSoon();  // the same, without waiting for what is being written
-  // What find() answered, and back again.
-  static void remove(const Recovered& recovered);
+  void discardSoon();   // the same, without waiting for what is being written
+  bool stands() const;  // whether what was given is on a disk
+  // The project has another name now: what crashes left goes along.
+  void rename(const QString& path, const QString& name);
+  // What find() answered, and back again. False: it cannot be removed.
+  static bool remove(const Recovered& recovered);
   static void restore(const Recovered& recovered);
   // Projects that were never saved when the program ended without a word.
   static std::vector<Orphan> orphans();
@@ -56,6 +60,7 @@ class RecoveryFile {
 
  private:
   void setAside() const;
+  QFileInfoList left() const;
   QString m_beside, m_fallback;  // empty where there is none
   std::unique_ptr<QLockFile> m_lock;
   bool m_openElsewhere = false;

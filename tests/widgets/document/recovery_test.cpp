@@ -141,6 +141,7 @@ void RecoveryTest::whatACrashLeftStaysUntilItIsAnswered() {
   document.setField("main", "conv", "channels", 7);
   QTRY_VERIFY(QFile::exists(recovery()));
   QVERIFY(document.save());
+  QVERIFY(document.renameFile("renamed"));  // it goes along
   const auto channels = [&document] { return document.network("main")->find("conv")->values["channels"]; };
   QVERIFY(document.recover());
   QVERIFY(channels() == Json(11));
