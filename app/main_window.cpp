@@ -4,6 +4,7 @@
 #include <QScreen>
 #include <QStackedWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/host_checks.h"
 #include "app/pages/data/known_columns.h"
@@ -220,6 +221,8 @@ void MainWindow::projectOpened() {
   connect(&document, &ProjectDocument::foreignChange, this, &MainWindow::tellForeignChange);
   connect(&document.undoStack(), &QUndoStack::indexChanged, this, [this] {
     if (m_notice->offers(tr("Undo"))) m_notice->dismiss();
+    // A step that comes after some were taken back is later than all of these.
+    for (Undoable& each : m_undoable) each.index = std::min(each.index, m_workspace.document()->undoStack().index());
     m_actions->refresh();
   });
   connect(&document, &ProjectDocument::recoveryOffered, this, &MainWindow::offerRecovery);
@@ -318,8 +321,8 @@ void MainWindow::go(const Place& place) {
   if (Page* const now = page(place.page)) now->show(place);
 }
 
-// What it does is about the project that is open: it ends with it.
-// What a notice would undo stays undoable when it has gone, until the project closes.
+// What it does is about the project that is open: it ends with it. What a notice would undo stays undoable when it has
+// gone, until the project closes.
 void MainWindow::notify(const Notice& notice) {
   std::function<void()> action = notice.action;
   if (action && notice.actionText == tr("Undo")) {

@@ -45,7 +45,7 @@ Json inputOf(const DatasetInput& input, const std::vector<Json>& prepare) {
   return {{"columns", columns}, {"shape", input.shape.extents()}, {"steps", std::move(steps)}};
 }
 
-Json outputOf(const RunDescription& run, const std::string& node, const OutputTarget& target, bool inUnits) {
+Json outputOf(const RunDescription& run, const OutputTarget& target, bool inUnits) {
   Json output = {{"column", target.variable}};
   if (target.softmax || target.chance) {
     output["classes"] = classNames(run, target.variable);
@@ -53,7 +53,6 @@ Json outputOf(const RunDescription& run, const std::string& node, const OutputTa
   } else {
     output["in_its_unit"] = inUnits;
   }
-  output["node"] = node;
   return output;
 }
 
@@ -71,7 +70,7 @@ std::string stepWords(const Json& step) {
 std::string inputNote(const std::string& name, const Json& input) {
   const auto columns = input.at("columns").get<std::vector<std::string>>();
   const Json& steps = input.at("steps");
-  if (steps.empty() && columns == std::vector<std::string>{columns.front()})
+  if (steps.empty() && columns.size() == 1)
     return fmt::format("input '{}' takes {} as the dataset holds it; pictures as numbers from 0 to 255", name,
                        columns.front());
   std::vector<std::string> words;
@@ -135,7 +134,7 @@ ExportSource exportSourceOf(const TrainedRun& run, const std::string& network) {
       inUnits = steps.has_value();
       if (steps && !steps->empty()) source.units[result.name] = std::move(*steps);
     }
-    outputs[result.name] = outputOf(description, result.name, target, inUnits);
+    outputs[result.name] = outputOf(description, target, inUnits);
   }
   source.preparation = {{"inputs", std::move(inputs)}, {"outputs", std::move(outputs)}, {"steps", prepare}};
   return source;

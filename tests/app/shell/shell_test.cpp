@@ -90,6 +90,21 @@ class ShellTest : public QObject, private ShellFixture {
     QCOMPARE(called, 1);
   }
 
+  void aStepAfterOneThatWasTakenBackIsTheLast() {
+    open(write("order", 1));
+    int called = 0;
+    m_open->document().setSetting("epochs", 7);
+    window().notify({"Done", "Undo", [&] { ++called; }});
+    window().notice().dismiss();
+    m_open->document().undoStack().undo();  // by a button of its own
+    m_open->document().setSetting("epochs", 9);
+    keys("Ctrl+Z");
+    QCOMPARE(called, 0);
+    QCOMPARE(epochs(), 1);
+    keys("Ctrl+Z");
+    QCOMPARE(called, 1);
+  }
+
   void undoIsThereWhereThereIsSomethingToUndo() {
     open(write("undo", 1));
     QAction* const undo = window().actions().find("undo");
