@@ -55,8 +55,11 @@ LineChart* ChartStack::addPanel(const QString& title, const QString& subtitle, i
   m_stretch[panel] = stretch;
   const int place = static_cast<int>(m_panels.size()) - 1;
   if (m_direction == Qt::Vertical) {
+    // The panel's own stretch, not its row's: a hidden one leaves its room to the others.
+    QSizePolicy policy = panel->sizePolicy();
+    policy.setVerticalStretch(stretch);
+    panel->setSizePolicy(policy);
     m_layout->addWidget(panel, place, 0);
-    m_layout->setRowStretch(place, stretch);
   } else {
     m_layout->addWidget(panel, 0, place);
     m_layout->setColumnStretch(place, stretch);

@@ -81,6 +81,7 @@ class ChartTest : public QObject {
   void marksAtOnePlaceStandApart();
   void flagsLieOverTheCurves();
   void everyPanelOfALowStackHasAPlot();
+  void aHiddenPanelLeavesItsRoomToTheOthers();
   void aLossThatDivergesSqueezesNoOther();
   void aPictureNamesItsLines();
   void aSingleValidationIsSeenAtTheEdge();
@@ -164,6 +165,12 @@ void ChartTest::init() {
   m_stack->activateWindow();
   QVERIFY(QTest::qWaitForWindowActive(m_stack.get()));
   m_stack->drawNow();
+}
+
+void ChartTest::aHiddenPanelLeavesItsRoomToTheOthers() {
+  m_second->hide();
+  m_stack->drawNow();
+  QCOMPARE(m_first->height(), m_stack->height());
 }
 
 // As on the Training page of a window of 1024 × 700: the last panel carries the x axis of all.
