@@ -14,6 +14,7 @@ namespace loom {
 namespace {
 
 constexpr int kPerGroup = 5, kOfOneGroup = 10;
+constexpr int kByOtherWords = 9;
 constexpr int kKnownByPage =
     5;  // what a page says it found counts, even where its words do not match: it may know other names
 
@@ -39,18 +40,22 @@ QList<SearchHit> MainWindow::find(const QString& query) {
   const auto consider = [&](const SearchHit& hit) {
     if (const int score = matchScore(hit.text, query)) found.append({score, hit});
   };
-  const auto command = [](const QString& group, QAction* action) {
-    return SearchHit{group, action->text(), action->shortcut().toString(QKeySequence::NativeText), action->icon(),
-                     [action] { action->trigger(); }};
+  const auto command = [&](const QString& group, QAction* action) {
+    const SearchHit hit{group, action->text(), action->shortcut().toString(QKeySequence::NativeText), action->icon(),
+                        [action] { action->trigger(); }};
+    // Other words count less than its own.
+    const QString all = hit.text + QLatin1Char(' ') + m_commands->spec(Commands::idOf(*action)).alsoFoundBy;
+    const int score = std::max(matchScore(hit.text, query), std::min(matchScore(all, query), kByOtherWords));
+    if (score) found.append({score, hit});
   };
   m_actions->refresh();
   for (QAction* action : m_commands->ofScope({}))
-    if (action->isEnabled()) consider(command(tr("Commands"), action));
+    if (action->isEnabled()) command(tr("Commands"), action);
   if (page(m_current))
     for (QAction* action : m_commands->all())
       if (const CommandSpec& spec = m_commands->spec(Commands::idOf(*action));
           !spec.scope.isEmpty() && scopesMeet(spec.scope, m_current) && m_commands->isPossible(spec.id))
-        consider(command(spec.group, action));
+        command(spec.group, action);
   for (const RunRecord& run : m_workspace.runs())
     consider({tr("Runs"), run.name, toText(run.state), icon("runs"),
               [this, id = run.id] { go({.page = "training", .run = id}); }});

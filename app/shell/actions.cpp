@@ -11,6 +11,35 @@
 #include "widgets/controls/commands.h"
 
 namespace loom {
+namespace {
+
+// What other programs and people call these commands.
+QString otherWordsOf(const QString& id) {
+  static const QHash<QString, QString> words = {
+      {"new", Actions::tr("create project drawing")},
+      {"open", Actions::tr("load project file")},
+      {"import", Actions::tr("onnx sdcproj nntxt safetensors pytorch model weights csv data")},
+      {"export", Actions::tr("onnx model code share")},
+      {"export-drawing", Actions::tr("picture image svg png pdf network")},
+      {"rename", Actions::tr("name move")},
+      {"train", Actions::tr("run start fit")},
+      {"resume", Actions::tr("continue go on")},
+      {"stop", Actions::tr("cancel abort kill")},
+      {"stop-after-epoch", Actions::tr("finish pause")},
+      {"preferences", Actions::tr("options settings theme font zoom")},
+      {"inspector", Actions::tr("right panel sidebar")},
+      {"left-panel", Actions::tr("sidebar layers")},
+      {"problems", Actions::tr("errors warnings faults")},
+      {"help", Actions::tr("manual documentation")},
+      {"shortcuts", Actions::tr("keys keyboard")},
+      {"keys", Actions::tr("shortcuts keyboard bindings")},
+      {"quit", Actions::tr("exit")}};
+  return id.startsWith("colours-")     ? Actions::tr("theme mode")
+         : id.startsWith("text-size-") ? Actions::tr("font zoom scale")
+                                       : words.value(id);
+}
+
+}  // namespace
 
 Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_window(window), m_commands(commands) {
   using Keys = QList<QKeySequence>;
@@ -97,8 +126,14 @@ Actions::Actions(MainWindow& window, Commands& commands) : QObject(&window), m_w
 
 QAction* Actions::add(const QString& group, const QString& id, const QString& text, const QList<QKeySequence>& keys,
                       const std::function<void()>& act, const QString& iconName) {
-  QAction* const action =
-      m_commands.add({.id = id, .group = group, .text = text, .keys = keys, .scope = {}, .icon = iconName}, this, act);
+  QAction* const action = m_commands.add({.id = id,
+                                          .group = group,
+                                          .text = text,
+                                          .keys = keys,
+                                          .scope = {},
+                                          .icon = iconName,
+                                          .alsoFoundBy = otherWordsOf(id)},
+                                         this, act);
   m_window.addAction(action);
   return action;
 }

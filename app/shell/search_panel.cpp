@@ -25,6 +25,16 @@ bool beginsWords(const QString& where, qsizetype from, const QString& what, qsiz
   return false;
 }
 
+// Words in any order, each the beginning of one.
+bool eachBeginsWord(const QString& where, const QString& what) {
+  const QStringList words = what.split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  return std::all_of(words.begin(), words.end(), [&](const QString& word) {
+    for (qsizetype at = where.indexOf(word); at >= 0; at = where.indexOf(word, at + 1))
+      if (at == 0 || !where[at - 1].isLetterOrNumber()) return true;
+    return false;
+  });
+}
+
 }  // namespace
 
 int matchScore(const QString& text, const QString& query) {
@@ -33,7 +43,7 @@ int matchScore(const QString& text, const QString& query) {
   const qsizetype at = where.indexOf(what);
   if (at == 0) return 100 - static_cast<int>(std::min<qsizetype>(text.size() - query.size(), 20));
   if (at > 0) return where[at - 1].isLetterOrNumber() ? 40 : 70;
-  return what.size() > 1 && beginsWords(where, 0, what, 0) ? 10 : 0;
+  return what.size() > 1 && (beginsWords(where, 0, what, 0) || eachBeginsWord(where, what)) ? 10 : 0;
 }
 
 SearchPanel::SearchPanel(QLineEdit& field, std::function<QList<SearchHit>(const QString&)> find, QWidget* window)

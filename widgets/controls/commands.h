@@ -31,7 +31,8 @@ struct CommandSpec {
   // Commands that are one in several directions have one line in the list of shortcuts: "Move the selection by 12".
   QString family;
   std::function<bool()>
-      possible;  // whether there is something to do now; empty = always, as far as the action is enabled
+      possible;         // whether there is something to do now; empty = always, as far as the action is enabled
+  QString alsoFoundBy;  // words that a person may look for it by and that its text does not have: "onnx csv"
 };
 
 class Commands : public QObject {

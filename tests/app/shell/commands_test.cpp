@@ -133,6 +133,17 @@ class CommandsTest : public QObject {
       QVERIFY2(ids.contains(id), id);
   }
 
+  void aCommandIsFoundByWordsInAnyOrderAndByThoseOfOtherPrograms() {
+    const auto first = [&](const char* words) {
+      const QList<SearchHit> hits = hitsFor(words);
+      return hits.isEmpty() ? QString() : hits.front().text;
+    };
+    QCOMPARE(first("import onnx"), QString("Import..."));
+    QCOMPARE(first("150 text"), QString("Text size 150 %"));
+    QCOMPARE(first("theme dark"), QString("Dark colours"));
+    QCOMPARE(first("import nothing"), QString());
+  }
+
   void keysAreChangedByPressingThemAndStay() {
     KeysCard* card = keysCard();
     changeKeys(*card, "Duplicate", "Ctrl+Shift+U");
