@@ -70,6 +70,7 @@ void addFeeds(const RolesRequest& request, ColumnRoles& roles) {
                     .shape = QString::fromStdString(input.shape.toString()) +
                              (input.type == DataType::i32 ? ColumnRolesWords::tr(", label") : QString()),
                     .vector = input.shape.rank() == 1 ? input.shape.elements() : 0,
+                    .label = input.type == DataType::i32,
                     .target = std::find(targeted.begin(), targeted.end(), input.variable) != targeted.end(),
                     .columns = {},
                     .fault = {},
@@ -111,10 +112,33 @@ std::vector<std::string> freeFiles(const RolesRequest& request, const ColumnRole
   return columns;
 }
 
-// An Input without a column takes all numbers that are free, where it is a vector; else the one picture or sound.
+// What a single target can take: the column that was chosen to be predicted, else the only free one of its kind. Empty:
+// there is none, or several, among which a person chooses.
+std::vector<std::string> freeTargets(const RolesRequest& request, const ColumnRoles& roles, const FeedLine& feed) {
+  std::vector<std::string> columns;
+  for (const ColumnFacts& column : request.facts.columns) {
+    const bool taken = std::any_of(roles.feeds.begin(), roles.feeds.end(), [&](const FeedLine& each) {
+      return std::find(each.columns.begin(), each.columns.end(), column.name) != each.columns.end();
+    });
+    if (taken || isFile(column) || !roles.variables.contains(column.name)) continue;
+    if (std::find(roles.targets.begin(), roles.targets.end(), column.name) != roles.targets.end()) return {column.name};
+    if (column.type == (feed.label ? ColumnType::classes : ColumnType::number)) columns.push_back(column.name);
+  }
+  return columns.size() == 1 ? columns : std::vector<std::string>();
+}
+
+// An Input without a column takes all numbers that are free, where it is a vector; else the one picture or sound. A
+// target takes what can only be meant.
 void offerColumns(const RolesRequest& request, ColumnRoles& roles) {
   for (FeedLine& feed : roles.feeds) {
-    if (!feed.columns.empty() || feed.target) continue;
+    if (!feed.columns.empty()) continue;
+    if (feed.target) {
+      if (feed.wanted.elements() != 1) continue;
+      feed.offered = freeTargets(request, roles, feed);
+      if (!feed.offered.empty())
+        feed.remedy = ColumnRolesWords::tr("Feed it with %1").arg(QString::fromStdString(feed.offered.front()));
+      continue;
+    }
     if (feed.wanted.rank() > 1) {
       feed.offered = freeFiles(request, roles);
       if (feed.offered.size() == 1)

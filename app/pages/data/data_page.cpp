@@ -82,13 +82,13 @@ void DataPage::connectParts() {
   connect(m_session, &DatasetSession::checked, this, [this] { refreshAll(); });
   connect(m_session, &DatasetSession::progressed, this, [this] { showState(); });
   connect(m_session, &DatasetSession::opened, this, [this] {
-    m_preparation->setSample(m_session->dataset(), std::max(0, m_model->sampleOf(m_samples->currentRow())));
+    showSample(std::max(0, m_samples->currentRow()));
     refreshFindings();
     showState();
   });
   connect(m_model, &SamplesModel::modelReset, this, &DataPage::goToAwaited);
   connect(m_session, &DatasetSession::failed, this, [this] {
-    m_preparation->setSample(nullptr, 0);
+    m_preparation->setSample({});
     refreshFindings();
     showState();
   });
@@ -108,8 +108,7 @@ void DataPage::connectParts() {
     if (!finding.column.isEmpty()) chooseColumn(finding.column.toStdString());
   });
   connect(m_samples, &SamplesView::rowChosen, this, [this](int row) {
-    if (const auto dataset = m_session->dataset(); dataset && m_model->sampleOf(row) < dataset->size())
-      m_preparation->setSample(dataset, m_model->sampleOf(row));
+    showSample(row);
     showRange();
   });
   connect(m_samples, &SamplesView::columnChosen, this,
@@ -118,6 +117,8 @@ void DataPage::connectParts() {
   connect(m_model, &SamplesModel::dataChanged, this, [this](const QModelIndex& from, const QModelIndex& to) {
     const int first = m_samples->firstRow();
     if (from.column() == 0 && from.row() <= first && to.row() >= first) showRange(), refreshChange();
+    const int chosen = std::max(0, m_samples->currentRow());
+    if (from.column() == 0 && from.row() <= chosen && to.row() >= chosen) showSample(chosen);
   });
   connect(m_splitter, &QSplitter::splitterMoved, this, [this] { m_sizesChosen = true; });
   connect(m_samples, &SamplesView::formChanged, this,
@@ -251,7 +252,7 @@ void DataPage::openCurrent() {
     m_openedKey.clear();
     m_session->close();
     m_model->setRows({});
-    m_preparation->setSample(nullptr, 0);
+    m_preparation->setSample({});
     refreshAll();
     return;
   }

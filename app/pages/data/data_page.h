@@ -75,7 +75,8 @@ class DataPage : public Page {
   void showState();
   void showColumns();
   void showDoctor();
-  void showRange();  // of the rows in sight
+  void showRange();          // of the rows in sight
+  void showSample(int row);  // of the list, before and after preparation
   void chooseColumn(const std::string& column);
   void openColumnMenu(const QString& column, const QPoint& global);
   void openFormat();

@@ -333,6 +333,15 @@ void DataPage::showColumns() {
   m_splitter->setSizes(sizes);
 }
 
+void DataPage::showSample(int row) {
+  const auto dataset = m_session->dataset();
+  const int sample = m_model->sampleOf(row);
+  if (!dataset || sample >= dataset->size()) return;
+  std::filesystem::path file = m_model->fileOf(row, ColumnType::picture);
+  if (file.empty()) file = m_model->fileOf(row, ColumnType::sound);
+  m_preparation->setSample({dataset, sample, std::move(file)});
+}
+
 void DataPage::showRange() {
   const int first = m_samples->firstRow(), rows = m_model->rowCount();
   const std::int64_t line = rows > 0 ? m_model->lineOf(first) : 0;

@@ -18,6 +18,7 @@ struct FeedLine {
   Shape wanted;             // of the Input
   QString shape;            // the same, "1×28×28", with what else it says
   std::int64_t vector = 0;  // how many numbers a vector has; 0 = it is none
+  bool label = false;       // class numbers
   bool target = false;
   std::vector<std::string> columns;  // of the file
   QString fault;                     // empty = it fits

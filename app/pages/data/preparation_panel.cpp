@@ -187,8 +187,8 @@ void PreparationPanel::showSteps() {
     m_preview->setSteps(m_steps);
 }
 
-void PreparationPanel::setSample(std::shared_ptr<const Dataset> dataset, int row) {
-  m_preview->setSample(std::move(dataset), row);
+void PreparationPanel::setSample(PreparedSample sample) {
+  m_preview->setSample(std::move(sample));
 }
 
 void PreparationPanel::rebuildChips() {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/pages/data/feeds_bar.h"
+#include "app/pages/data/preparation_preview.h"
 #include "engine/base/json.h"
-#include "engine/data/dataset.h"
 #include "widgets/preview/column_change.h"
 
 class QLabel;
@@ -20,7 +20,6 @@ namespace loom {
 
 class Button;
 class FlowLayout;
-class PreparationPreview;
 class PropertyForm;
 
 struct ProposedStep {
@@ -36,7 +35,7 @@ class PreparationPanel : public QWidget {
   void setSteps(const std::vector<Json>& steps,
                 const QString& note);  // a note: "as the training set, random steps left out"
   void setProposals(std::vector<ProposedStep> proposals);
-  void setSample(std::shared_ptr<const Dataset> dataset, int row);
+  void setSample(PreparedSample sample);
   // The answer to measureWanted(): the steps that were asked about, and with what Normalise takes from the training
   // set.
   void setMeasured(const std::vector<Json>& asked, const std::vector<Json>& steps);

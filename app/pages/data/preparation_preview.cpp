@@ -2,9 +2,11 @@
 
 #include <QPainter>
 #include <algorithm>
+#include <optional>
 
 #include "app/pages/data/sample_picture.h"
 #include "engine/base/error.h"
+#include "engine/data/decode.h"
 #include "engine/data/prepare.h"
 #include "widgets/theme/icon.h"
 #include "widgets/theme/theme.h"
@@ -15,6 +17,18 @@ namespace {
 constexpr int kTimes = 8;  // where there is room
 constexpr int kLabel = 18, kArrow = 34, kTileGap = 6;
 
+std::optional<Sample> decoded(const std::filesystem::path& file) {
+  if (file.empty()) return {};
+  try {
+    Sample sample;
+    std::vector<std::byte> scratch;
+    decodeFile(file, sample, scratch);
+    return sample;
+  } catch (const Error&) {
+    return {};  // gone since it was read: the dataset still has it
+  }
+}
+
 }  // namespace
 
 PreparationPreview::PreparationPreview(QWidget* parent) : QWidget(parent), m_task(std::make_unique<NewestTask>()) {
@@ -22,10 +36,9 @@ PreparationPreview::PreparationPreview(QWidget* parent) : QWidget(parent), m_tas
   connect(&Theme::of(this), &Theme::changed, this, [this] { update(); });
 }
 
-void PreparationPreview::setSample(std::shared_ptr<const Dataset> dataset, int row) {
-  if (dataset != m_dataset) m_task = std::make_unique<NewestTask>();
-  m_dataset = std::move(dataset);
-  m_row = row;
+void PreparationPreview::setSample(PreparedSample sample) {
+  if (sample.dataset != m_sample.dataset) m_task = std::make_unique<NewestTask>();
+  m_sample = std::move(sample);
   if (!m_measuring) refresh();
 }
 
@@ -44,14 +57,13 @@ void PreparationPreview::setMeasuring() {
 void PreparationPreview::refresh() {
   m_measuring = false;
   m_task->forget();
-  if (!m_dataset || m_row < 0 || m_row >= m_dataset->size()) {
+  if (!m_sample.dataset || m_sample.row < 0 || m_sample.row >= m_sample.dataset->size()) {
     take({});
     return;
   }
-  m_task->ask(
-      [this, dataset = m_dataset, row = m_row, steps = m_steps](const std::atomic<bool>&) -> NewestTask::Answer {
-        return [this, shown = prepared(dataset, row, steps)] { take(shown); };
-      });
+  m_task->ask([this, sample = m_sample, steps = m_steps](const std::atomic<bool>&) -> NewestTask::Answer {
+    return [this, shown = prepared(sample, steps)] { take(shown); };
+  });
 }
 
 void PreparationPreview::take(Shown shown) {
@@ -61,9 +73,9 @@ void PreparationPreview::take(Shown shown) {
   update();
 }
 
-PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<const Dataset>& dataset, int row,
-                                                       const std::vector<Json>& steps) {
+PreparationPreview::Shown PreparationPreview::prepared(const PreparedSample& sample, const std::vector<Json>& steps) {
   Shown shown;
+  const auto& [dataset, row, file] = sample;
   // The first variable that is no scalar is what preparation works on.
   const auto& variables = dataset->schema().variables;
   auto found = std::find_if(variables.begin(), variables.end(),
@@ -73,7 +85,10 @@ PreparationPreview::Shown PreparationPreview::prepared(const std::shared_ptr<con
   try {
     Shape shape;
     const auto raw = dataset->read(row, static_cast<std::size_t>(found - variables.begin()), &shape);
-    shown.before = samplePicture(raw, shape, found->type);
+    if (const std::optional<Sample> own = decoded(file); own && own->kind == found->kind)
+      shown.before = samplePicture(own->bytes, own->shape, own->type);
+    else
+      shown.before = samplePicture(raw, shape, found->type);
     shown.beforeText = sampleText(raw, shape, found->type, 3);
     LoaderOptions options;
     const Shape made = preparedShape(*found, steps);

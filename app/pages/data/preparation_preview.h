@@ -3,6 +3,7 @@
 // epoch. It is read and prepared beside the window's thread; until then what was shown before stays.
 #include <QImage>
 #include <QWidget>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -11,12 +12,20 @@
 
 namespace loom {
 
+struct PreparedSample {
+  std::shared_ptr<const Dataset> dataset;  // null: none
+  int row = 0;
+  // The picture or sound that it is made of, shown as what was before: the dataset may hold it resized or cut already.
+  // Empty: what the dataset holds.
+  std::filesystem::path file;
+};
+
 class PreparationPreview : public QWidget {
   Q_OBJECT
 
  public:
   explicit PreparationPreview(QWidget* parent = nullptr);
-  void setSample(std::shared_ptr<const Dataset> dataset, int row);
+  void setSample(PreparedSample sample);
   void setSteps(std::vector<Json> steps);  // with the numbers of each Normalise
   void setMeasuring();                     // they are not known yet
   const std::vector<QImage>& after() const { return m_shown.after; }
@@ -44,12 +53,11 @@ class PreparationPreview : public QWidget {
     std::vector<QString> afterTexts;
     QString fault;
   };
-  static Shown prepared(const std::shared_ptr<const Dataset>& dataset, int row, const std::vector<Json>& steps);
+  static Shown prepared(const PreparedSample& sample, const std::vector<Json>& steps);
   void refresh();
   void take(Shown shown);
 
-  std::shared_ptr<const Dataset> m_dataset;
-  int m_row = 0;
+  PreparedSample m_sample;
   std::vector<Json> m_steps;
   Shown m_shown;
   bool m_measuring = false;

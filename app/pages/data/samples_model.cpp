@@ -213,11 +213,20 @@ TableSample SamplesModel::rowsAt(int first, int count) const {
   return rows;
 }
 
+std::filesystem::path SamplesModel::fileOf(int row, ColumnType type) const {
+  const std::vector<std::string>* const cells = row >= 0 && row < rowCount() ? cellsOf(row) : nullptr;
+  if (!cells) return {};
+  const std::vector<ColumnFacts>& columns = m_shown.facts->columns;
+  for (std::size_t c = 0; c < std::min(columns.size(), cells->size()); ++c)
+    if (columns[c].type == type && !m_leftOut.contains(columns[c].name)) return placeOf((*cells)[c]);
+  return {};
+}
+
 const SamplesModel::File* SamplesModel::fileOf(const Cell& cell, const std::string& path) const {
   if (const File* const known = m_pictures.object(cell.key())) return known;
   if (m_askedFiles.contains(cell.key())) return nullptr;
   m_askedFiles.insert(cell.key());
-  m_wantedFiles.push_back({cell, path, {}, {}, {}});
+  m_wantedFiles.push_back({cell, placeOf(path), {}, {}, {}});
   if (m_wantedFiles.size() > kMostWanted) {
     m_askedFiles.remove(m_wantedFiles.front().cell.key());
     m_wantedFiles.erase(m_wantedFiles.begin());

@@ -9,6 +9,7 @@
 #include <QSet>
 #include <QStringList>
 #include <QTimer>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -65,6 +66,8 @@ class SamplesModel : public QAbstractTableModel {
   std::int64_t fileRow(int row) const;
   std::int64_t lineOf(int row) const;  // 0 = not read yet
   int sampleOf(int row) const;         // of the dataset that is made of the rows: those that are left out do not count
+  // What the row's first cell of this type names: a picture, a sound. Empty where there is none, or it is not read yet.
+  std::filesystem::path fileOf(int row, ColumnType type) const;
   bool isGrown() const { return m_shown.facts && m_shown.facts->whole; }
   // The rows as they are written, as far as they are read.
   TableSample rowsAt(int first, int count) const;
@@ -81,7 +84,7 @@ class SamplesModel : public QAbstractTableModel {
   };
   struct File {  // that a cell names
     Cell cell;
-    std::string path;
+    std::filesystem::path path;
     QImage image;
     QString text;   // of what is no picture
     QString fault;  // why it cannot be read
@@ -97,6 +100,7 @@ class SamplesModel : public QAbstractTableModel {
   void readWanted();
   void readBlock(int block);
   void readFiles();
+  std::filesystem::path placeOf(std::string cell) const;
   void forget();
   void repaint();
 

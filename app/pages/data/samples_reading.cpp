@@ -69,21 +69,23 @@ void SamplesModel::readBlock(int block) {
       });
 }
 
+std::filesystem::path SamplesModel::placeOf(std::string cell) const {
+  std::replace(cell.begin(), cell.end(), '\\', '/');
+  return std::filesystem::path(m_shown.csv.toStdString()).parent_path() / cell;
+}
+
 void SamplesModel::readFiles() {
   const auto first = m_wantedFiles.end() - static_cast<std::ptrdiff_t>(std::min(kFilesAtOnce, m_wantedFiles.size()));
   std::vector<File> files(first, m_wantedFiles.end());
   m_wantedFiles.erase(first, m_wantedFiles.end());
-  m_reader->ask([this, files = std::move(files), side = m_pictureSide,
-                 folder = std::filesystem::path(m_shown.csv.toStdString()).parent_path()](
-                    const std::atomic<bool>& outdated) mutable -> NewestTask::Answer {
+  m_reader->ask([this, files = std::move(files),
+                 side = m_pictureSide](const std::atomic<bool>& outdated) mutable -> NewestTask::Answer {
     Sample sample;
     std::vector<std::byte> scratch;
     for (File& file : files) {
       if (outdated) return {};
       try {
-        std::string path = file.path;
-        std::replace(path.begin(), path.end(), '\\', '/');
-        decodeFile(folder / path, sample, scratch);
+        decodeFile(file.path, sample, scratch);
         const bool sound = sample.kind == VariableKind::wave && sample.rate > 0;
         if (sample.kind == VariableKind::image || sound) {
           file.image = samplePicture(sample.bytes, sample.shape, sample.type);

@@ -12,6 +12,7 @@
 
 #include "app/pages/data/feeds_bar.h"
 #include "app/pages/data/findings_list.h"
+#include "app/pages/data/preparation_preview.h"
 #include "app/pages/data/samples_model.h"
 #include "app/pages/data/samples_view.h"
 #include "app/pages/training/run_prediction.h"
@@ -257,6 +258,12 @@ class RemediesTest : public QObject {
     QTRY_VERIFY2(!titles().contains("x: of several sizes"), qPrintable(titles().join(" | ")));
     QCOMPARE(steps().size(), std::size_t{1});
     QCOMPARE(steps()[0].at("size"), Json::array({28, 28}));
+    // The dataset holds them at one size; before it they are as in their files.
+    m_open->window().findChild<SamplesView*>()->goToCell(1, 0);
+    QTRY_VERIFY(m_open->window().settled());
+    const auto& preview = only<PreparationPreview>();
+    QTRY_COMPARE(preview.before().size(), QSize(36, 30));
+    QTRY_VERIFY(!preview.after().empty() && preview.after()[0].size() == QSize(28, 28));
     draw(R"({"loom": 1, "networks": {"main": {"nodes": [
       {"id": "x", "layer": "Input", "shape": [1, 28, 28]}, {"id": "fc1", "layer": "Linear", "outputs": 8},
       {"id": "relu", "layer": "ReLU"}, {"id": "fc2", "layer": "Linear", "outputs": 2},
@@ -284,6 +291,15 @@ class RemediesTest : public QObject {
     QTRY_VERIFY(!m_open->document().knownColumns().empty() &&
                 m_open->document().knownColumns()[0].classes.contains("kind"));
     QCOMPARE(content(csv), words(60));
+    // A target that is called otherwise takes the only classes there are.
+    draw(R"({"loom": 1, "networks": {"main": {"nodes": [
+      {"id": "x", "layer": "Input", "shape": [1]}, {"id": "fc", "layer": "Linear", "outputs": 2},
+      {"id": "loss", "layer": "SoftmaxCrossEntropy"}, {"id": "y", "layer": "Input", "shape": [1], "type": "label"}],
+      "edges": [["x", "fc"], ["fc", "loss"], ["y", "loss.target"]]}}})");
+    QTRY_VERIFY(m_open->part<QPushButton>("mend-y"));
+    QCOMPARE(m_open->part<QPushButton>("mend-y")->text(), QString("Feed it with kind"));
+    m_open->click("mend-y");
+    QTRY_COMPARE(m_open->project().networks[0].find("y")->values.value("variable", ""), std::string("kind"));
     // Saved and opened again it is not said again.
     QVERIFY(m_open->document().save());
     m_open->window().openProject(m_open->path("project/project.loom"));
