@@ -16,12 +16,13 @@ namespace {
 
 constexpr int kCellWidth = 148, kAround = 20, kGap = 12;
 
-// With a point, whichever mark is typed.
-QString numberOf(const QString& typed) {
-  const QString text = QString(typed).replace(',', '.');
+// With a point, whichever mark is typed; of percents with the sign, typed or not.
+QString numberOf(const QString& typed, bool percents) {
+  QString text = QString(typed).replace(',', '.');
+  if (percents && text.endsWith('%')) text = text.chopped(1).trimmed();
   bool number = false;
   text.toDouble(&number);
-  return number ? text : QString();
+  return !number ? QString() : percents ? text + QStringLiteral(" %") : text;
 }
 
 QString textOf(const QWidget* field) {
@@ -30,9 +31,10 @@ QString textOf(const QWidget* field) {
 }
 
 QString helpOf(const RowColumn& column) {
-  const QString kind = column.kind == RowColumn::Kind::number ? RowForm::tr("%1: a number").arg(column.label)
-                       : column.kind == RowColumn::Kind::date ? RowForm::tr("%1: a date").arg(column.label)
-                                                              : RowForm::tr("%1: one of its words").arg(column.label);
+  const QString kind = column.percents                          ? RowForm::tr("%1: a percent").arg(column.label)
+                       : column.kind == RowColumn::Kind::number ? RowForm::tr("%1: a number").arg(column.label)
+                       : column.kind == RowColumn::Kind::date   ? RowForm::tr("%1: a date").arg(column.label)
+                                                                : RowForm::tr("%1: one of its words").arg(column.label);
   const QString usual = column.hint.isEmpty() ? QString() : RowForm::tr(", such as %1").arg(column.hint);
   return kind + usual + (column.mayBeEmpty ? RowForm::tr("; it may be left empty") : QString());
 }
@@ -60,7 +62,7 @@ void RowForm::setColumns(const QList<RowColumn>& columns) {
     auto* const column = new QVBoxLayout(cell);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(2);
-    auto* const label = makeLabel("caption", each.label);
+    auto* const label = makeLabel("caption", each.percents ? tr("%1, %").arg(each.label) : each.label);
     label->setToolTip(each.header);
     QWidget* const field = fieldOf(each);
     field->setObjectName("row-" + each.header);
@@ -124,7 +126,7 @@ QByteArray RowForm::csv() {
   for (int i = 0; i < m_fields.size(); ++i) {
     const RowColumn& column = m_columns[i];
     const QString typed = textOf(m_fields[i]);
-    const QString text = column.kind == RowColumn::Kind::number ? numberOf(typed) : typed;
+    const QString text = column.kind == RowColumn::Kind::number ? numberOf(typed, column.percents) : typed;
     const bool good = text.isEmpty() ? column.mayBeEmpty && typed.isEmpty() : true;
     setStyleProperty(m_fields[i], "problem", good ? QString() : QStringLiteral("error"));
     if (!good && !wrong) wrong = m_fields[i];

@@ -21,6 +21,7 @@ struct RowColumn {
   QStringList words;        // that were met in training
   QString hint;             // what usually stands there: "12 … 214", "2021-03-31"
   bool mayBeEmpty = false;  // the run's preparation fills it
+  bool percents = false;    // the column's numbers have the sign; it need not be typed
 };
 
 // What a run predicts from, as its folder tells.

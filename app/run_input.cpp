@@ -15,6 +15,7 @@
 #include "engine/network/analysis.h"
 #include "engine/network/flatten.h"
 #include "engine/network/project.h"
+#include "widgets/controls/expression.h"
 
 namespace loom {
 namespace {
@@ -66,7 +67,7 @@ std::map<std::string, Seen> seenIn(const std::filesystem::path& csv) {
       for (std::size_t c = 0; c < cells.size(); ++c) {
         double value = 0;
         if (columns[c].first.isEmpty()) columns[c].first = QString::fromStdString(cells[c]).trimmed();
-        if (cellNumber(cells[c], format, value) != NumberKind::number) continue;
+        if (cellNumber(cells[c], format, c, value) != NumberKind::number) continue;
         columns[c].low = std::min(columns[c].low, value);
         columns[c].high = std::max(columns[c].high, value);
       }
@@ -80,8 +81,13 @@ std::map<std::string, Seen> seenIn(const std::filesystem::path& csv) {
   return seen;
 }
 
+// As one would type it: without marks of thousands.
+QString typedText(double value) {
+  return shortestNumber(QString::number(value, 'g', 6).toDouble());
+}
+
 QString rangeText(double low, double high) {
-  return QStringLiteral("%1 … %2").arg(low, 0, 'g', 6).arg(high, 0, 'g', 6);
+  return QStringLiteral("%1 … %2").arg(typedText(low), typedText(high));
 }
 
 RowColumn typedOf(const RawColumn& raw, const std::map<std::string, Seen>& seen) {
@@ -166,6 +172,10 @@ RunInput runInputOf(const RunRecord& run) {
           columns << typedOf(each, seen);
       if (raw.empty()) columns << numbersOf(input, column, seen);
     }
+    const Json percents = facts.is_object() ? facts.value("percents", Json::array()) : Json::array();
+    for (RowColumn& each : columns)
+      each.percents = each.kind == RowColumn::Kind::number &&
+                      std::find(percents.begin(), percents.end(), Json(each.header.toStdString())) != percents.end();
     if (whole && columns.size() <= kMostTyped) made.columns = columns;
     if (rows && made.takes == RunInput::Takes::anything) made.takes = RunInput::Takes::rows;
   } catch (const Error&) {

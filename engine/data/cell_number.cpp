@@ -100,6 +100,31 @@ NumberKind cellNumber(std::string_view cell, const CsvFormat& format, double& va
   return std::fabs(value) > 3.4028234e38 ? NumberKind::outOfRange : NumberKind::number;
 }
 
+NumberKind cellNumber(std::string_view cell, const CsvFormat& format, std::size_t column, double& value) {
+  const bool percents = format.isPercent(column), sign = percents && takePercent(cell);
+  const NumberKind kind = cellNumber(cell, format, value);
+  // A sign alone is no hole, and a number without it may mean a share as well as a percent.
+  if (sign && kind == NumberKind::empty) return NumberKind::text;
+  return percents && !sign && kind == NumberKind::number ? NumberKind::text : kind;
+}
+
+bool takePercent(std::string_view& cell) {
+  std::string_view text = trimmed(cell);
+  if (!text.ends_with('%')) return false;
+  text.remove_suffix(1);
+  for (bool more = true; more;) {
+    text = trimmed(text);
+    more = false;
+    for (const std::string_view blank : {"\xc2\xa0", "\xe2\x80\xaf"})
+      if (text.ends_with(blank)) {
+        text.remove_suffix(blank.size());
+        more = true;
+      }
+  }
+  cell = text;
+  return true;
+}
+
 void appendFloat(std::string& out, double value) {
   if (std::isnan(value)) return;
   char text[32];

@@ -12,6 +12,11 @@ namespace loom {
 // A whole cell, blanks around it allowed. `empty` for what tables write where they have no number: nothing, NA, N/A,
 // NaN, null, none, ?, -.
 NumberKind cellNumber(std::string_view cell, const CsvFormat& format, double& value);
+// The same of a cell in a column of the file: of percents the number before the sign, and a number without it is a
+// word.
+NumberKind cellNumber(std::string_view cell, const CsvFormat& format, std::size_t column, double& value);
+// Takes the sign, and blanks before it, off a cell that ends in it; false where it does not.
+bool takePercent(std::string_view& cell);
 // The number with a decimal point and nothing else; false for what is no number of the format, `out` is then undefined.
 bool plainNumber(std::string_view cell, const CsvFormat& format, std::string& out);
 // The shortest text that reads as the same float32; empty for what is missing.

@@ -16,7 +16,8 @@ namespace loom {
 
 enum class FaultKind {
   unreadable,  // the file itself: missing, empty, no text, a line too long
-  header,      // empty or doubled names, an index that is no number
+  header,      // names that cannot be read, an index that is no number
+  givenName,   // a column that had none, or one that stands twice, was given a name
   indexGap,    // x__0, x__2; or out of order
   raggedRow,   // more or fewer cells than the header
   emptyCell,
@@ -36,7 +37,7 @@ enum class FaultKind {
   textColumn,    // a column of words: told once, not once a row
   unlikeScales,  // numbers of a vector, or single columns, that differ a hundredfold in size
 };
-inline constexpr std::size_t kFaultKinds = 20;
+inline constexpr std::size_t kFaultKinds = 21;
 std::string_view toString(FaultKind kind);
 
 enum class FaultSeverity { error, warning, info };

@@ -134,11 +134,11 @@ void recogniseNumbers(std::string_view text, const CsvFormatChoice& choice, CsvF
     for (bool last = false; !last; ++seen) {
       const CsvCell cell = takeCell(p, end, scratch, format.separator);
       last = cell.last;
-      const bool digits =
-          cell.text.size() < 40 && cell.text.find_first_of("0123456789") != std::string_view::npos &&
-          cell.text.find_first_not_of("0123456789+-.,' eE\xc2\xa0\xe2\x80\xaf") == std::string_view::npos;
-      if (!header && digits && cell.text.find_first_of(",.' \xa0\xaf") != std::string_view::npos)
-        marked.emplace_back(cell.text);
+      std::string_view text = cell.text;
+      takePercent(text);
+      const bool digits = text.size() < 40 && text.find_first_of("0123456789") != std::string_view::npos &&
+                          text.find_first_not_of("0123456789+-.,' eE\xc2\xa0\xe2\x80\xaf") == std::string_view::npos;
+      if (!header && digits && text.find_first_of(",.' \xa0\xaf") != std::string_view::npos) marked.emplace_back(text);
     }
   }
   struct Way {
@@ -174,6 +174,42 @@ void recogniseNumbers(std::string_view text, const CsvFormatChoice& choice, CsvF
   }
   if (best < 0 && choice.thousands != "auto") format.thousands = markOf(choice.thousands);
   if (best < 0 && choice.decimal != "auto") format.decimal = choice.decimal == "comma" ? ',' : '.';
+}
+
+// Columns at least half of whose cells are percents. Others hold plain numbers or words, among which a percent is told.
+void recognisePercents(std::string_view text, CsvFormat& format) {
+  if (text.find('%') == std::string_view::npos) return;
+  struct Counts {
+    int percents = 0, others = 0;
+  };
+  std::vector<Counts> columns;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  std::string scratch, plain;
+  double value;
+  for (bool header = format.header; p < end; header = false) {
+    if (const char* blank = skipBlankLine(p, end)) {
+      p = blank;
+      continue;
+    }
+    std::size_t c = 0;
+    for (bool last = false; !last; ++c) {
+      const CsvCell cell = takeCell(p, end, scratch, format.separator);
+      last = cell.last;
+      if (header) continue;
+      if (columns.size() <= c) columns.resize(c + 1);
+      std::string_view number = cell.text;
+      if (takePercent(number) && plainNumber(number, format, plain))
+        ++columns[c].percents;
+      else if (cellNumber(cell.text, format, value) != NumberKind::empty)
+        ++columns[c].others;
+    }
+  }
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].percents > 0 && columns[c].percents >= columns[c].others) {
+      format.percents.resize(c + 1);
+      format.percents[c] = true;
+    }
 }
 
 // Windows-1252 from 0x80 to 0x9f; the rest is the number itself.
@@ -241,6 +277,11 @@ std::string CsvFormat::text() const {
                                                   : thousands == '.'  ? "a point"
                                                   : thousands == '\'' ? "an apostrophe"
                                                                       : "a comma");
+  std::string places;
+  std::size_t columns = 0;
+  for (std::size_t c = 0; c < percents.size(); ++c)
+    if (percents[c]) places += fmt::format("{}{}", columns++ == 0 ? "" : ", ", c + 1);
+  if (columns > 0) text += fmt::format(", percents in column{} {}", columns == 1 ? "" : "s", places);
   text += encoding == CsvEncoding::utf8          ? (mark ? ", UTF-8 with its mark" : ", UTF-8")
           : encoding == CsvEncoding::windows1252 ? ", Windows-1252"
                                                  : ", UTF-16";
@@ -277,6 +318,7 @@ CsvFormat recogniseCsv(const std::filesystem::path& csv, const CsvFormatChoice& 
   else if (!format.separatorLine)
     format.separator = recogniseSeparator(seen);
   recogniseNumbers(seen, choice, format);
+  recognisePercents(seen, format);
   return format;
 }
 

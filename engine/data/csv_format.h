@@ -1,6 +1,7 @@
 #pragma once
 // How a CSV is written: what separates cells, what a decimal looks like, which bytes are letters. Recognised from the
 // beginning of the file; what a person chose for the dataset goes before.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -19,9 +20,16 @@ struct CsvFormat {
   bool mark = false;           // begins with a byte order mark
   bool separatorLine = false;  // Excel's line "sep=;" stands before the header
   bool header = true;          // false: the first line is a row already; columns are called c1, c2, ...
+  // Columns whose numbers are percents, by place: "12 %" is read as 12, and a number without the sign is none of them.
+  // In every other column "12 %" is a word.
+  std::vector<bool> percents;
+  bool isPercent(std::size_t column) const { return column < percents.size() && percents[column]; }
   // Cells can be handed on as they stand.
-  bool plain() const { return separator == ',' && decimal == '.' && thousands == 0 && header; }
-  std::string text() const;  // "semicolons, decimal comma, Windows-1252"
+  bool plain() const {
+    return separator == ',' && decimal == '.' && thousands == 0 && header &&
+           std::find(percents.begin(), percents.end(), true) == percents.end();
+  }
+  std::string text() const;  // "semicolons, decimal comma, percents in column 3, Windows-1252"
   bool operator==(const CsvFormat&) const = default;
 };
 

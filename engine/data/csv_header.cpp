@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 #include "engine/data/csv_cells.h"
 #include "engine/data/numbers.h"
@@ -129,6 +130,44 @@ void warnOfNames(const std::vector<std::string>& cells, const FaultSink& fault) 
 }
 
 }  // namespace
+
+void nameApart(std::vector<std::string>& cells, const FaultSink& fault) {
+  const auto nameOf = [](const std::string& cell) { return cell.substr(0, cell.find(':')); };
+  const auto isBlank = [](const std::string& cell) { return cell.find_first_not_of(" \t") == std::string::npos; };
+  std::map<std::string, std::vector<std::size_t>> places;  // by name
+  std::set<std::string> taken;
+  for (std::size_t place = 0; place < cells.size(); ++place) {
+    const std::string name = nameOf(cells[place]);
+    taken.insert(name.substr(0, name.find("__")));
+    if (cells[place].starts_with('#') || name.find("__") != std::string::npos) continue;
+    if (isBlank(cells[place]) || !isBlank(name)) places[isBlank(name) ? std::string() : name].push_back(place);
+  }
+  const auto give = [&](std::size_t place, const std::string& stem, std::size_t number, std::string found) {
+    std::string name = fmt::format("{}{}", stem, number);
+    while (!taken.insert(name).second) name = fmt::format("{}{}", stem, ++number);
+    const auto colon = cells[place].find(':');
+    cells[place] = colon == std::string::npos ? name : name + cells[place].substr(colon);
+    fault({.kind = FaultKind::givenName,
+           .severity = FaultSeverity::warning,
+           .line = 1,
+           .column = cells[place],
+           .found = found + fmt::format(" is called {} here", toldText(name)),
+           .wanted = "every column needs a name of its own",
+           .remedy = "name it in the file, or keep this name: a file to predict then needs the same header",
+           .variables = {},
+           .step = {}});
+  };
+  for (const auto& [name, those] : places) {
+    if (!name.empty() && those.size() < 2) continue;
+    for (std::size_t i = 0; i < those.size(); ++i) {
+      if (name.empty())
+        give(those[i], "c", those[i] + 1, fmt::format("column {}, which has no name,", those[i] + 1));
+      else
+        give(those[i], name + "_", i + 1,
+             fmt::format("{} columns have the name {}: column {}", those.size(), toldText(name), those[i] + 1));
+    }
+  }
+}
 
 std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines,
                                     const FaultSink& fault, char separator) {

@@ -35,6 +35,11 @@ struct CsvHeader {
 // close.
 CsvHeader parseHeader(const std::vector<std::string>& cells, const FaultSink& fault);
 
+// Gives every column a name of its own, whatever stands in the file: of a name that several have, each gets a number in
+// the order of the columns (x_1, x_2), so that none is taken for another; one without a name is called by its place
+// (c3). `fault` is told of each. Elements of a vector (x__0) are left as they are.
+void nameApart(std::vector<std::string>& cells, const FaultSink& fault);
+
 // The header's cells from the start of a block; `consumed` and `lines` say how much of it they were.
 std::vector<std::string> takeHeader(std::string_view text, std::size_t& consumed, std::int64_t& lines,
                                     const FaultSink& fault, char separator = ',');

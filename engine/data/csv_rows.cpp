@@ -77,7 +77,10 @@ Error toError(const Fault& fault, const std::filesystem::path& csv) {
 std::vector<std::string> headerOf(const CsvBlock& first, const CsvFormat& format, std::size_t& offset,
                                   std::int64_t& lines, const FaultSink& fault) {
   std::vector<std::string> cells = takeHeader(first.text(), offset, lines, fault, format.separator);
-  if (format.header) return cells;
+  if (format.header) {
+    nameApart(cells, fault);
+    return cells;
+  }
   for (std::size_t c = 0; c < cells.size(); ++c) cells[c] = fmt::format("c{}", c + 1);
   offset = 0;
   lines = 0;

@@ -27,8 +27,8 @@ struct CsvSource {
   bool plain() const { return format.plain() && steps.empty() && needed.empty() && !marksHeldOut; }
 };
 
-// The header of a file from its first block; `offset` and `lines` say how much of the block it was. Columns of a file
-// without one are called c1, c2 ...
+// The header of a file from its first block, each column with a name of its own (nameApart()); `offset` and `lines` say
+// how much of the block it was. Columns of a file without one are called c1, c2 ...
 std::vector<std::string> headerOf(const CsvBlock& first, const CsvFormat& format, std::size_t& offset,
                                   std::int64_t& lines, const FaultSink& fault);
 // Null for a plain source.

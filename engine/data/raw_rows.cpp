@@ -48,8 +48,7 @@ std::vector<std::string> readRecords(const std::filesystem::path& csv, const Rec
     if (first) {
       std::size_t offset = 0;
       std::int64_t lines = 0;
-      header = takeHeader(
-          block.text(), offset, lines, [](Fault) {}, format.separator);
+      header = headerOf(block, format, offset, lines, [](Fault) {});
       p += offset;
       line += lines;
       first = false;

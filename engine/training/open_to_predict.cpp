@@ -6,6 +6,7 @@
 #include "engine/data/columns/resolve.h"
 #include "engine/data/csv_rows.h"
 #include "engine/data/decode.h"
+#include "engine/data/percent_columns.h"
 #include "engine/data/raw_rows.h"
 #include "engine/network/analysis.h"
 #include "engine/training/feed.h"
@@ -25,13 +26,17 @@ std::vector<std::string> allOf(const Network& network) {
   return all;
 }
 
+CsvSource sourceOf(const std::filesystem::path& csv, const OpenOptions& options) {
+  return {.format = recogniseCsv(csv, options.format),
+          .steps = columnStepsOf(options.prepare),
+          .needed = options.needed,
+          .everyRow = options.everyRow,
+          .heldOut = {}};
+}
+
 // Whether the steps can make `options.needed` of the columns that the CSV has.
 bool hasNeeded(const std::filesystem::path& csv, const OpenOptions& options) {
-  const CsvSource source{.format = recogniseCsv(csv, options.format),
-                         .steps = columnStepsOf(options.prepare),
-                         .needed = options.needed,
-                         .everyRow = options.everyRow,
-                         .heldOut = {}};
+  const CsvSource source = sourceOf(csv, options);
   CsvBlockReader reader(csv, 1 << 16, source.format);
   CsvBlock block;
   if (!reader.next(block, 1)) return false;
@@ -75,6 +80,10 @@ std::string rateNote(const std::filesystem::path& csv, const SampleTaken& taken)
   return note;
 }
 
+std::vector<std::string> percentsOf(const Json& facts) {
+  return facts.is_object() ? facts.value("percents", std::vector<std::string>()) : std::vector<std::string>();
+}
+
 // What the inputs of a network take, and what the run says of them.
 std::vector<SampleTaken> takenOf(const Network& network, const std::vector<std::string>& inputs,
                                  const std::vector<Json>& prepare, const Json& facts) {
@@ -112,8 +121,12 @@ OpenedDataset TrainedNetwork::openToPredict(FilesToPredict& files, const Network
     if (m_options.progress) m_options.progress("to predict", progress);
     return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
   };
+  const std::vector<std::string> percents = percentsOf(facts == m_description.facts.end() ? Json() : *facts);
   const auto read = [&] {
     open.prepare = opened.prepare = withSampleSteps(prepare, files.steps);
+    if (!files.areSamples() && opened.csv.extension() != ".pack")
+      if (const std::string problem = otherPercents(opened.csv, sourceOf(opened.csv, open), percents); !problem.empty())
+        throwError(ErrorCode::badData, "{}", problem);
     opened.data = openDataset(opened.csv, open);
   };
   // Pictures of other channels than the network takes are brought to those.

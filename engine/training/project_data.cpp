@@ -7,6 +7,7 @@
 #include "engine/data/columns/resolve.h"
 #include "engine/data/columns/target_meaning.h"
 #include "engine/data/pack.h"
+#include "engine/data/percent_columns.h"
 #include "engine/data/raw_rows.h"
 #include "engine/data/stats.h"
 #include "engine/network/dataset_rows.h"
@@ -59,6 +60,7 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
     opened.csv = std::filesystem::weakly_canonical(m_options.folder / spec->csv);
     if (!originOf(*spec).empty()) needCsv(*spec, opened.csv);
     const std::vector<Json> steps = stepsOf(*spec, trained);
+    needSamePercents(*spec, opened.csv, steps, trained);
     OpenOptions options;
     options.threads = m_options.threads;
     options.warn = [this, &name](const std::string& sentence) {
@@ -76,6 +78,22 @@ const OpenedDataset& ProjectData::open(const std::string& name, const std::strin
     error.addContext("in dataset '" + name + "'");
     throw;
   }
+}
+
+// Two files of one project may write a column differently; its numbers would then mean something else in each.
+void ProjectData::needSamePercents(const DatasetSpec& spec, const std::filesystem::path& csv,
+                                   const std::vector<Json>& steps, const std::string& trained) const {
+  const DatasetSpec* const other = trained.empty() ? nullptr : m_project.dataset(trained);
+  if (!other || other == &spec || other->csv == spec.csv || other->csv.empty() || csv.extension() == ".pack") return;
+  const std::filesystem::path learnt = m_options.folder / other->csv;
+  std::error_code none;
+  if (!std::filesystem::exists(learnt, none)) return;  // whoever opens it tells
+  const CsvSource source{.format = recogniseCsv(csv, openingOf(spec, {}).format),
+                         .steps = columnStepsOf(steps),
+                         .needed = {},
+                         .heldOut = {}};
+  const std::string problem = otherPercents(csv, source, percentColumns(learnt, openingOf(*other, {}).format));
+  if (!problem.empty()) throwError(ErrorCode::badData, "{}", problem);
 }
 
 std::vector<Json> ProjectData::stepsOf(const DatasetSpec& spec, const std::string& trained) {
@@ -97,6 +115,9 @@ Json ProjectData::facts() const {
         std::chrono::duration<double>(std::chrono::file_clock::to_sys(time).time_since_epoch()).count();
     facts[name] = {{"csv", opened.csv.string()}, {"rows", opened.data->size()},           {"bytes", bytes},
                    {"modified", seconds},        {"content", opened.data->contentHash()}, {"prepare", opened.prepare}};
+    if (const DatasetSpec* const spec = m_project.dataset(name); spec && std::filesystem::exists(opened.csv, none))
+      if (const auto percents = percentColumns(opened.csv, openingOf(*spec, {}).format); !percents.empty())
+        facts[name]["percents"] = percents;
     if (Json words = wordsOfClasses(opened); !words.empty()) facts[name]["classes"] = std::move(words);
     if (Json rates = ratesOf(m_project.dataset(name), opened); !rates.empty()) facts[name]["rates"] = std::move(rates);
   }

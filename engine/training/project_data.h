@@ -40,10 +40,13 @@ class ProjectData {
   const OpenedDataset& open(const std::string& name, const std::string& trained = {});
   const std::map<std::string, OpenedDataset>& opened() const { return m_opened; }
   // "csv", "rows", "bytes", "modified", "content" (Dataset::contentHash()), "prepare", and where there are some
-  // "classes" (words by variable) and "rates" (of sounds, by variable) of each: what a run was trained on.
+  // "classes" (words by variable), "rates" (of sounds, by variable) and "percents" (columns of the file that are
+  // written so) of each: what a run was trained on.
   Json facts() const;
 
  private:
+  void needSamePercents(const DatasetSpec& spec, const std::filesystem::path& csv, const std::vector<Json>& steps,
+                        const std::string& trained) const;
   // The steps that hold for it: those that a run resolved before, its own, or those of the dataset that is trained on.
   std::vector<Json> stepsOf(const DatasetSpec& spec, const std::string& trained);
   const Project& m_project;

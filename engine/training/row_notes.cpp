@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/data/cell_number.h"
 #include "engine/data/columns/raw_columns.h"
 #include "engine/data/raw_rows.h"
 
@@ -44,7 +45,9 @@ void tellRows(const std::filesystem::path& csv, const std::vector<Json>& prepare
       sample.cells.push_back(c < cells.size() ? cut(cells[c]) : std::string());
     for (const auto& [place, column] : watched) {
       if (place >= cells.size()) continue;
-      if (std::string mark = cellMark(column, cells[place], format); !mark.empty())
+      std::string_view cell = cells[place];
+      if (format.isPercent(place)) takePercent(cell);
+      if (std::string mark = cellMark(column, std::string(cell), format); !mark.empty())
         sample.marks.push_back(std::move(mark));
     }
     return row < predictions.kept.size();

@@ -248,7 +248,8 @@ SamplesModel::CellState SamplesModel::stateOf(int row, int column) const {
   const std::string& text = (*cells)[static_cast<std::size_t>(column - 1)];
   if (isBlank(text)) return missing;
   double value;
-  const NumberKind kind = cellNumber(text, m_shown.facts->format, value);
+  const auto place = static_cast<std::size_t>(column - 1);
+  const NumberKind kind = cellNumber(text, m_shown.facts->format, place, value);
   if (isNumber(column)) return kind == NumberKind::number ? fine : kind == NumberKind::empty ? missing : unreadable;
   if (facts.type == ColumnType::date) return kind == NumberKind::empty ? missing : isDate(text) ? fine : unreadable;
   if (isFile(column))

@@ -212,6 +212,7 @@ class TableAnalysis {
       facts.high = spread.high;
       facts.deviation = spread.count > 0 ? std::sqrt(spread.squares / spread.count) : 0;
       facts.whole = numbers && counts.whole;
+      facts.percents = numbers && m_facts.format.isPercent(c);
       histogramOfSample(c, sample, facts);
     }
     if (numbers) {
@@ -265,8 +266,8 @@ class TableAnalysis {
     if (facts.type == ColumnType::date) return;
     double value;
     for (const std::vector<std::string>& cells : sample.cells)
-      if (c < cells.size() && cellNumber(cells[c], m_facts.format, value) == NumberKind::number && value >= facts.low &&
-          value <= facts.high)
+      if (c < cells.size() && cellNumber(cells[c], m_facts.format, c, value) == NumberKind::number &&
+          value >= facts.low && value <= facts.high)
         ++facts.histogram[facts.high > facts.low ? binOf(value, facts.low, facts.high) : kColumnBins / 2];
   }
 
@@ -308,6 +309,7 @@ Json TableFacts::toJson() const {
     Json one = {{"name", column.name},       {"type", toString(column.type)},   {"count", column.count},
                 {"missing", column.missing}, {"unreadable", column.unreadable}, {"distinct", column.distinct}};
     if (column.distinctMore) one["distinct_more"] = true;
+    if (column.percents) one["percents"] = true;
     if (!column.histogram.empty()) {
       one["min"] = numberToJson(column.low);
       one["mean"] = numberToJson(column.mean);

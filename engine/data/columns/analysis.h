@@ -51,6 +51,7 @@ struct ColumnFacts {
   double low = 0, mean = 0, high = 0, deviation = 0;
   std::vector<std::int64_t> histogram;  // kColumnBins equal bins of [low, high], as numpy.histogram() counts them
   bool whole = false;                   // every number is a whole one
+  bool percents = false;                // written with the sign
   bool blurred = false;                 // float32 makes equal numbers of different ones
   DateOrders orders;                    // dates
   bool dateHasTime = false;

@@ -217,11 +217,11 @@ bool ColumnPlan::skips(const std::vector<std::string_view>& cells, std::int64_t 
   if (m_skip.lines.contains(line)) return true;
   double value;
   for (const std::size_t place : m_skip.filled)
-    if (place < cells.size() && cellNumber(cells[place], m_format, value) == NumberKind::empty) return true;
+    if (place < cells.size() && cellNumber(cells[place], m_format, place, value) == NumberKind::empty) return true;
   if (!m_skip.faulty) return false;
   if (cells.size() != m_fileHeader.size() || std::equal(cells.begin(), cells.end(), m_fileHeader.begin())) return true;
   return std::any_of(m_skip.numbers.begin(), m_skip.numbers.end(), [&](std::size_t place) {
-    const NumberKind kind = cellNumber(cells[place], m_format, value);
+    const NumberKind kind = cellNumber(cells[place], m_format, place, value);
     return kind != NumberKind::number && kind != NumberKind::empty;
   });
 }
@@ -240,8 +240,23 @@ void ColumnPlan::addRow(const std::vector<std::string_view>& cells, std::int64_t
                   .variables = {}});
   rows.lines.push_back(line);
   rows.bad.push_back(false);
-  for (std::size_t c = 0; c < cells.size(); ++c)
-    if (m_read[c]) rows.cells[c].text.push_back(cells[c]);
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (!m_read[c]) continue;
+    std::string_view cell = cells[c];
+    double value;
+    if (m_format.isPercent(c) && !takePercent(cell) && cellNumber(cell, m_format, value) == NumberKind::number) {
+      rows.bad.back() = true;
+      if (!skipsFaulty())
+        fault({.kind = FaultKind::notANumber,
+               .line = line,
+               .column = m_fileHeader[c],
+               .found = fmt::format("the cell is {}", toldText(cell)),
+               .wanted = "the column's numbers are percents, such as '12 %'",
+               .remedy = "write the sign in all cells of the column or in none, or skip the row",
+               .variables = {}});
+    }
+    rows.cells[c].text.push_back(cell);
+  }
 }
 
 void ColumnPlan::take(const CsvBlock& block, std::size_t offset, std::int64_t line, Rows& rows,

@@ -9,6 +9,7 @@
 #include "engine/data/columns/media_facts.h"
 #include "engine/data/columns/prepared_columns.h"
 #include "engine/data/columns/suggestion.h"
+#include "engine/data/columns/twins.h"
 
 namespace loom {
 namespace {
@@ -16,6 +17,11 @@ namespace {
 std::string share(std::int64_t some, std::int64_t all) {
   return fmt::format("{:.1f} % of {} rows",
                      100.0 * static_cast<double>(some) / static_cast<double>(std::max<std::int64_t>(all, 1)), all);
+}
+
+bool isPercent(std::string_view cell) {
+  double value;
+  return takePercent(cell) && cellNumber(cell, {}, value) == NumberKind::number;
 }
 
 class Doctor {
@@ -61,14 +67,24 @@ class Doctor {
   }
 
   void tellHeader() {
-    for (const Fault& fault : m_facts.told)
-      add({.kind = FindingKind::header,
-           .severity = fault.severity,
-           .columns = fault.column.empty() ? std::vector<std::string>() : std::vector<std::string>{fault.column},
-           .title = fault.found,
-           .detail = fault.wanted + "; " + fault.remedy,
-           .places = {},
-           .remedies = {}});
+    for (const Fault& fault : m_facts.told) {
+      const std::string name = fault.column.substr(0, fault.column.find(':'));
+      const bool given = fault.kind == FaultKind::givenName;
+      if (given && (m_prepared.has("LeaveOut", name) || m_prepared.has("Rename", name))) continue;
+      TableFinding finding{
+          .kind = FindingKind::header,
+          .severity = fault.severity,
+          .columns = fault.column.empty() ? std::vector<std::string>() : std::vector<std::string>{fault.column},
+          .title = fault.found,
+          .detail = fault.wanted + "; " + fault.remedy,
+          .places = {},
+          .remedies = {}};
+      if (given) {
+        finding.columns = {name};
+        finding.remedies = {{.label = "Keep", .steps = {}}, {.label = "Leave out", .steps = {on("LeaveOut", name)}}};
+      }
+      add(std::move(finding));
+    }
   }
 
   void tellStrays() {
@@ -179,10 +195,16 @@ class Doctor {
          .severity = FaultSeverity::error,
          .columns = {column.name},
          .title = fmt::format("{}: {} {}", column.name, column.unreadable,
-                              column.type == ColumnType::date ? "no dates" : "no numbers"),
+                              column.type == ColumnType::date ? "no dates"
+                              : column.percents               ? "no percents"
+                                                              : "no numbers"),
          .detail = fmt::format(
-             "Such as '{}'{}.", first,
-             column.unreadableAt.empty() ? std::string() : fmt::format(" in line {}", column.unreadableAt[0].line)),
+             "Such as '{}'{}{}.", first,
+             column.unreadableAt.empty() ? std::string() : fmt::format(" in line {}", column.unreadableAt[0].line),
+             column.percents ? ": the others are percents, as '12 %'"
+             : isPercent(first) && column.type == ColumnType::number
+                 ? ": a percent, and the others are numbers without the sign"
+                 : ""),
          .places = column.unreadableAt,
          .remedies = {
              {.label = column.unreadable == 1 ? "Skip the row" : fmt::format("Skip {} rows", column.unreadable),
@@ -325,47 +347,16 @@ class Doctor {
                       {.label = "Not needed", .steps = {}}}});
   }
 
-  // Numbers of the sample, column by column.
   void tellTwins() {
-    if (!m_facts.sample) return;
-    const std::vector<const ColumnFacts*> columns = features();
-    const std::size_t rows = m_facts.sample->cells.size();
-    if (rows < 10 || columns.size() > 200) return;
-    std::vector<std::vector<double>> values;
-    for (const ColumnFacts* column : columns) {
-      const auto c = static_cast<std::size_t>(column - m_facts.columns.data());
-      std::vector<double>& own = values.emplace_back(rows, kMissing);
-      for (std::size_t row = 0; row < rows; ++row) {
-        double value;
-        const auto& cells = m_facts.sample->cells[row];
-        if (c < cells.size() && cellNumber(cells[c], m_facts.format, value) == NumberKind::number)
-          own[row] = value - column->mean;
-      }
-    }
-    for (std::size_t b = 0; b < columns.size(); ++b)
-      for (std::size_t a = 0; a < b; ++a) {
-        double both = 0, first = 0, second = 0;
-        for (std::size_t row = 0; row < rows; ++row) {
-          const double product = values[a][row] * values[b][row];
-          if (std::isnan(product)) continue;
-          both += product;
-          first += values[a][row] * values[a][row];
-          second += values[b][row] * values[b][row];
-        }
-        if (!(first > 0 && second > 0)) continue;
-        const double correlation = both / std::sqrt(first * second);
-        if (std::abs(correlation) < 0.999) continue;
-        const std::string &one = columns[a]->name, &other = columns[b]->name;
-        add({.kind = FindingKind::twins,
-             .severity = FaultSeverity::warning,
-             .columns = {other, one},
-             .title = fmt::format("{} says what {} says", other, one),
-             .detail = fmt::format("r = {:.3f}: one of the two can go without loss.", correlation),
-             .places = {},
-             .remedies = {{.label = "Leave out " + other, .steps = {on("LeaveOut", other)}},
-                          {.label = "Keep both", .steps = {}}}});
-        break;
-      }
+    for (const TwinColumns& twins : twinsOf(m_facts, features()))
+      add({.kind = FindingKind::twins,
+           .severity = FaultSeverity::warning,
+           .columns = {twins.second, twins.first},
+           .title = fmt::format("{} says what {} says", twins.second, twins.first),
+           .detail = fmt::format("r = {:.3f}: one of the two can go without loss.", twins.correlation),
+           .places = {},
+           .remedies = {{.label = "Leave out " + twins.second, .steps = {on("LeaveOut", twins.second)}},
+                        {.label = "Keep both", .steps = {}}}});
   }
 
   const TableFacts& m_facts;

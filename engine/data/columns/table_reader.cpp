@@ -35,7 +35,7 @@ bool takeRecord(const CsvFormat& format, const char*& p, const char* end, Record
     const std::size_t c = record.count;
     const char* const begin = p;
     double value;
-    if (plain && c < most) {
+    if (plain && c < most && !format.isPercent(c)) {
       if (const char* behind = doubleFast(p, value)) {
         const char* stop = behind;
         if (*stop == '\r' && stop[1] == '\n') ++stop;
@@ -58,7 +58,7 @@ bool takeRecord(const CsvFormat& format, const char*& p, const char* end, Record
     const bool own = cell.text.empty() || (cell.text.data() >= begin && cell.text.data() < end);
     if (!own) record.unquoted[c] = cell.text;
     record.texts[c] = own ? cell.text : std::string_view(record.unquoted[c]);
-    record.kinds[c] = cellNumber(record.texts[c], format, record.values[c]);
+    record.kinds[c] = cellNumber(record.texts[c], format, c, record.values[c]);
   }
   return closed;
 }

@@ -252,8 +252,7 @@ TEST_F(Check, TellsAFileThatIsNone) {
               ElementsAre(HasSubstr("there is no such file")));
   EXPECT_THAT(messages(check(""), FaultKind::unreadable), ElementsAre(HasSubstr("is empty")));
   EXPECT_THAT(messages(check("x,y\n"), FaultKind::unreadable), ElementsAre(HasSubstr("no samples")));
-  EXPECT_THAT(messages(check("x,,z\n1,2,3\n"), FaultKind::header),
-              ElementsAre(HasSubstr("cell 2 of the header is empty")));
+  EXPECT_THAT(messages(check("x,,z\n1,2,3\n"), FaultKind::givenName), ElementsAre(HasSubstr("is called 'c2' here")));
   EXPECT_FALSE(checkDataset(folder.path()).ok());
   int calls = 0;
   EXPECT_THAT(messageOf([&] { check("x\n1\n", {.progress = [&](const CacheProgress&) { return ++calls < 0; }}); }),

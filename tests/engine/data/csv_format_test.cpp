@@ -10,6 +10,7 @@
 namespace loom {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -74,6 +75,20 @@ TEST_F(Formats, AreOverridden) {
   EXPECT_EQ(numbersOf("1,2\n3,4\n", {.header = false}), (std::vector<float>{1, 2, 3, 4}));
 }
 
+TEST_F(Formats, PercentsAreNumbers) {
+  const std::vector<float> wanted = {12, 1, 12.5F, 2, -0.5F, 3};
+  EXPECT_EQ(numbersOf("a,b\n12 %,1\n12.5%,2\n-0.5 %,3\n"), wanted);
+  EXPECT_EQ(numbersOf("a;b\n12\xc2\xa0%;1\n12,5 %;2\n\"-0,5 %\";3\n"), wanted);
+  EXPECT_EQ(formatOf("a;b\n12 %;1\n12,5 %;2\n"), "semicolons, decimal comma, percents in column 1, UTF-8");
+  // Holes are none of a column's numbers, and words are no percents.
+  EXPECT_EQ(formatOf("a,b,c\n12 %,10 %,yes\n,off,no\nNA,off,%\n"), "commas, percents in column 1, UTF-8");
+  // A mix is no number, whichever is rarer: 0.12 may mean 12 %.
+  const auto problem = [&](const std::string& text) { return messageOf([&] { numbersOf(text); }); };
+  EXPECT_THAT(problem("a,b\n12 %,1\n13 %,2\n0.5,3\n"), HasSubstr("t.csv line 4, column a: the cell is '0.5'"));
+  EXPECT_THAT(problem("a,b\n12,1\n13,2\n50 %,3\n"), HasSubstr("the cell is '50 %'"));
+  EXPECT_THAT(problem("a,b\n12 %,1\n%,2\n13 %,3\n"), HasSubstr("line 3, column a"));
+}
+
 TEST_F(Formats, NamesThatLeadAstrayAreWarnedOf) {
   const auto told = [&](const std::string& text) {
     const CheckReport report = checkDataset(folder.write("t.csv", text));
@@ -90,6 +105,10 @@ TEST_F(Formats, NamesThatLeadAstrayAreWarnedOf) {
   EXPECT_THAT(told("a;b\n850;1\n1.234;2\n12.345;3\n5.67;4\n"), Not(HasSubstr("rather meant")));
   EXPECT_THAT(told("a;b\n0.850;1\n1.234;2\n12.345;3\n5.678;4\n"), Not(HasSubstr("rather meant")));
   EXPECT_THAT(told("a;b\n1850;1\n1.234;2\n12.345;3\n5.678;4\n"), Not(HasSubstr("rather meant")));
+  EXPECT_THAT(told("a,b,a\n1,0,3\n2,1,4\n"),
+              AllOf(HasSubstr("2 columns have the name 'a': column 1 is called 'a_1' here"),
+                    HasSubstr("column 3 is called 'a_2' here")));
+  EXPECT_THAT(told(",b\n1,0\n2,1\n"), HasSubstr("column 1, which has no name, is called 'c1' here"));
   EXPECT_EQ(told("sep=,\r\nx__0,y:label\r\n1,0\r\n2,1\r\n"), "");
 }
 

@@ -232,6 +232,55 @@ TEST_F(Tables, RowsOfAPartAreCountedAsTheFileHasThem) {
   EXPECT_EQ(readTableRows(csv, facts, held[1], 1).cells[0][0], "4");
 }
 
+// Which column is which is told on it, with a way to leave it out; a step on one leaves the other alone.
+TEST_F(Tables, ColumnsOfOneNameAreToldApart) {
+  const auto csv = folder.write("t.csv", "rate,rate,y\n1,20,3\n2,30,5\n3,10,7\n");
+  const TableFacts facts = analyseTable(csv);
+  EXPECT_EQ(facts.find("rate_1")->high, 3);
+  EXPECT_EQ(facts.find("rate_2")->high, 30);
+  EXPECT_EQ(readTableRows(csv, facts, 0, 1).header[1], "rate_2");
+  const auto told = [&](const std::vector<Json>& prepare) {
+    std::vector<std::string> columns;
+    for (const TableFinding& each : tableFindings(facts, {.prepare = prepare}))
+      if (each.kind == FindingKind::header) columns.push_back(each.columns.at(0));
+    return columns;
+  };
+  EXPECT_THAT(told({}), ElementsAre("rate_1", "rate_2"));
+  const std::vector<TableFinding> findings = tableFindings(facts);
+  const TableFinding& first = *find(findings, FindingKind::header);
+  EXPECT_EQ(first.title, "2 columns have the name 'rate': column 1 is called 'rate_1' here");
+  const std::vector<Json>& leave = first.remedies.at(1).steps;
+  EXPECT_THAT(told(leave), ElementsAre("rate_2"));
+  const auto dataset = openDataset(csv, {.prepare = leave});
+  EXPECT_EQ(dataset->schema().indexOf("rate_1"), -1);
+  EXPECT_GE(dataset->schema().indexOf("rate_2"), 0);
+}
+
+TEST_F(Tables, PercentsAreNumbersAndAMixIsFound) {
+  std::string text = "share,few,y\n";
+  for (int i = 0; i < 20; ++i) text += fmt::format("{}{},{}{},{}\n", i, i == 7 ? "" : " %", i, i == 4 ? "%" : "", i);
+  const TableFacts facts = analyseTable(folder.write("t.csv", text));
+  const ColumnFacts &share = *facts.find("share"), &few = *facts.find("few");
+  EXPECT_EQ(share.type, ColumnType::number);
+  EXPECT_TRUE(share.percents);
+  EXPECT_EQ(share.count, 19);
+  EXPECT_EQ(share.high, 19);
+  EXPECT_EQ(share.unreadable, 1);
+  EXPECT_EQ(share.unreadableAt.at(0).line, 9);
+  EXPECT_FALSE(few.percents);
+  EXPECT_EQ(few.unreadable, 1);
+  std::vector<std::string> said;
+  for (const TableFinding& each : tableFindings(facts))
+    if (each.kind == FindingKind::unreadable) said.push_back(each.title + ". " + each.detail);
+  EXPECT_THAT(said, ElementsAre("share: 1 no percents. Such as '7' in line 9: the others are percents, as '12 %'.",
+                                "few: 1 no numbers. Such as '4%' in line 6: a percent, and the others are numbers "
+                                "without the sign."));
+  const std::vector<Json> skip = {{{"step", "SkipRows"}, {"faulty", true}}};
+  EXPECT_EQ(openDataset(folder.path() / "t.csv", {.prepare = skip})->size(), 18);
+  const TablePreview preview = previewTable(*facts.sample, facts.format, skip);
+  EXPECT_EQ(preview.of("share").at(0)->numbers.size(), 18u);
+}
+
 TEST_F(Tables, FilesOfNumbersAreNoWords) {
   folder.write("a.npy", "x");
   const TableFacts facts = analyseTable(folder.write("t.csv", "x,y\na.npy,1\nb.npy,2\na.npy,3\n"));

@@ -137,6 +137,46 @@ TEST_F(StartFromData, ANumberIsPredictedInItsUnit) {
   EXPECT_LT(off, 30'000) << "of 120,000 to 700,000";
 }
 
+// A file to predict is read by the names and the signs that training saw, or refused with what is other.
+TEST_F(StartFromData, ColumnsOfOneNameAndPercentsMeanTheSameInAnotherFile) {
+  const auto table = [](const char* header, const char* sign) {
+    std::string text = std::string(header) + "\n";
+    for (int i = 0; i < 60; ++i) text += fmt::format("{},{}{},{},{}\n", i % 9, i * 7 % 31, sign, i % 5, i * 7 % 31 * 2);
+    return text;
+  };
+  workshop.write("t.csv", table("rate,share,rate,price", " %"));
+  Project project = started(projectOf("t.csv"), {});
+  EXPECT_THAT(Json(project.dataset("training")->prepare).dump(), HasSubstr(R"(["rate_1","share","rate_2"])"));
+  project.training.settings["epochs"] = 1;
+  const auto run = workshop.train(jsonOf(project), "percents");
+  TrainedNetwork network(cpuBackend(), {.run = run.folder});
+  const auto said = [&](const std::string& text) -> std::string {
+    workshop.write("new.csv", text);
+    try {
+      const auto kept = network.predict({.files = {workshop.path() / "new.csv"}, .keep = 1}).kept;
+      return fmt::format("{:.4f}", kept.at(0).outputs[0].values[0]);
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  const std::string right = said("rate,share,rate\n1,20 %,3\n");
+  EXPECT_EQ(said("share,rate,more,rate\n20%,1,9,3\n"), right) << "by name, and of one name in their order";
+  EXPECT_NE(said("share,rate,more,rate\n20%,3,9,1\n"), right);
+  EXPECT_EQ(said("share,rate_2,rate_1\n20%,3,1\n"), right);
+  EXPECT_THAT(said("rate,share\n1,20 %\n"), HasSubstr("lacks the columns rate_1, rate_2"));
+  EXPECT_THAT(said("rate,share,rate\n1,0.2,3\n"), HasSubstr("column share holds no percents"));
+  // So is a validation set.
+  workshop.write("held.csv", table("rate,share,rate,price", ""));
+  project.datasets.push_back({.name = "held", .csv = "held.csv", .prepare = {}});
+  project.training.validation = "held";
+  try {
+    workshop.train(jsonOf(project), "mixed");
+    ADD_FAILURE() << "the numbers of held.csv mean something else";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("held.csv: column share holds no percents"));
+  }
+}
+
 TEST_F(StartFromData, FewWholeNumbersAreWhatThePersonSays) {
   workshop.write("houses.csv", houses(200));
   const Project classes = started(projectOf("houses.csv"), {.target = "rooms", .as = TargetKind::classes});
