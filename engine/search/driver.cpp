@@ -48,14 +48,14 @@ void SearchDriver::look(TrialRun& run) {
   const bool lives = !run.trial().ended() && m_bench.lives(run);
   const Trial& trial = run.look(lives);
   if (const auto known = m_known.find(number); known == m_known.end() || known->second != trial.state) {
-    // One that this driver began and that went without a word: it would go the same way again.
-    const bool began = known != m_known.end() && known->second == TrialState::running;
-    if (trial.state == TrialState::interrupted && began && !m_asked.count(number)) {
-      // One that a person stopped has said what it has to say.
-      if (run.ended().empty())
-        run.judge(TrialState::failed, m_bench.lastWords(run));
-      else
+    const bool lived = known != m_known.end() && known->second == TrialState::running;
+    if (trial.state == TrialState::interrupted && lived && !m_asked.count(number)) {
+      // One that a person stopped has said what it has to say. One that this driver began and that went without a word
+      // would go the same way again; what it found alive may have gone with its host, and is taken up once.
+      if (!run.ended().empty())
         run.judge(TrialState::weak);
+      else if (m_begun.count(number))
+        run.judge(TrialState::failed, m_bench.lastWords(run));
       run.look(false);
     }
     m_known[number] = trial.state;
@@ -79,6 +79,7 @@ bool SearchDriver::goOn() {
   for (const auto& run : m_study.trials) {
     if (run->trial().state != TrialState::interrupted || m_asked.count(run->file().number)) continue;
     m_known[run->file().number] = TrialState::running;
+    m_begun.insert(run->file().number);
     m_bench.start(*run, true);
     run->look(true);
     if (changed) changed(*run);
@@ -134,6 +135,7 @@ void SearchDriver::take(DrawnCandidate drawn) {
   m_study.trials.push_back(std::make_unique<TrialRun>(folder, file));
   TrialRun& run = *m_study.trials.back();
   m_known[file.number] = TrialState::running;
+  m_begun.insert(file.number);
   m_bench.start(run, false);
   m_dirty = true;
   if (changed) changed(run);
@@ -147,8 +149,10 @@ bool SearchDriver::step() {
   for (const auto& run : m_study.trials)
     if (!run->trial().ended() || !m_known.count(run->file().number)) look(*run);
   // A trial that waits for others to end leaves its place to nobody: `atOnce` counts those too.
-  while (!m_stopping && !m_exhausted && living() < m_atOnce) {
-    begin();
+  while (!m_stopping && living() < m_atOnce) {
+    // Where nothing more is drawn, one that was taken for alive may still turn out to be interrupted.
+    if (m_exhausted && !goOn()) break;
+    if (!m_exhausted) begin();
     if (m_drawing.valid()) break;
   }
   if (m_stopping && m_drawing.valid() && m_drawing.wait_for(std::chrono::seconds(0)) == std::future_status::ready)

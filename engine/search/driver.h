@@ -7,6 +7,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "engine/search/draw.h"
 #include "engine/search/stop_rule.h"
@@ -62,6 +63,7 @@ class SearchDriver {
   std::string m_ending;
   bool m_stopping = false, m_exhausted = false, m_dirty = true;
   std::map<int, bool> m_asked;  // trials that this driver asked to stop
+  std::set<int> m_begun;        // that it began or took up again itself
   std::map<int, TrialState> m_known;
   std::map<int, std::size_t> m_measured;  // results that the rule was asked about
 };
