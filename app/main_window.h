@@ -48,7 +48,7 @@ class MainWindow : public QMainWindow {
   // Commands (Actions and the bars call them).
   void openProject(const QString& path, Workspace::Copy copy = Workspace::Copy::known);
   void openDialog();
-  void newProject();
+  bool newProject();  // false: what is open cannot be left, which was told
   void closeProject();
   bool save(ProjectDocument::Overwrite foreignChanges = ProjectDocument::Overwrite::refuse);
   void reload();
@@ -59,6 +59,9 @@ class MainWindow : public QMainWindow {
   void trainSeeds();
   void stopAfterEpoch();
   void stopNow();
+  // Projects, models, weights, run folders and data, however they were named; `first`: the page that may want data for
+  // itself.
+  void takeFiles(const QList<QUrl>& urls, Page* first = nullptr);
   void importDialog();
   void importProject(const QString& file);  // what an importer takes, or weights for the open project
   void exportDialog();                      // a trained run, or the project as it would begin, for another tool

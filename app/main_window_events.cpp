@@ -6,6 +6,7 @@
 #include <QMimeData>
 
 #include "app/main_window.h"
+#include "app/pages/data/import_menu.h"
 #include "app/project_import.h"
 #include "app/shell/problems_panel.h"
 #include "app/shell/rail.h"
@@ -46,8 +47,14 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
+  event->acceptProposedAction();
+  takeFiles(event->mimeData()->urls(), page(m_current));
+}
+
+void MainWindow::takeFiles(const QList<QUrl>& urls, Page* first) {
   QList<QUrl> others;
-  for (const QUrl& url : event->mimeData()->urls()) {
+  QStringList paths;
+  for (const QUrl& url : urls) {
     const QFileInfo file(url.toLocalFile());
     if (file.suffix() == "loom" || ProjectImport::takes(file.filePath()) ||
         ProjectImport::holdsWeights(file.filePath()))
@@ -56,19 +63,19 @@ void MainWindow::dropEvent(QDropEvent* event) {
              (QFileInfo::exists(file.filePath() + "/events.jsonl") || QFileInfo::exists(file.filePath() + "/run.json")))
       openRunFolder(file.filePath());
     else
-      others << url;
+      others << url, paths << file.filePath();
   }
-  event->acceptProposedAction();
   if (others.isEmpty()) return;
-  Page* const now = page(m_current);
-  if (now && now->filesDropped(others)) return;
-  // A CSV that no page wanted is data.
-  if (m_workspace.document() && m_current != "data") {
+  if (first && first->filesDropped(others)) return;
+  // Data that the page in front does not want are the project's, a new one's where none is open.
+  if (ImportMenu::takes(paths) && (m_workspace.document() || newProject())) {
     showPage("data");
-    if (page("data") && page("data")->filesDropped(others)) return;
+    if (page("data") != first && page("data")->filesDropped(others)) return;
   }
   reportError("drop",
-              tr("%1 is no project, no run folder and nothing this page takes.").arg(others.first().fileName()));
+              tr("%1 is no project, no run folder, no model of another tool and no data: a CSV, a folder of class "
+                 "folders, IDX or CIFAR files.")
+                  .arg(others.first().fileName()));
 }
 
 void MainWindow::keyPressEvent(QKeyEvent* event) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/main_window.h"
+#include "app/pages/data/import_menu.h"
 #include "app/pages/network/network_page.h"
 #include "app/planned_run.h"
 #include "app/project_import.h"
@@ -81,10 +82,13 @@ void MainWindow::keepReport(MessageBars::Kind kind, const QString& sentence, con
 }
 
 void MainWindow::importDialog() {
-  const QString file = QFileDialog::getOpenFileName(
-      this, tr("Import"), documents(m_workspace.document()),
-      ProjectImport::filter() + ";;" + tr("Weights (*.safetensors)") + ";;" + tr("All files (*)"));
-  if (!file.isEmpty()) importProject(file);
+  const QStringList files =
+      QFileDialog::getOpenFileNames(this, tr("Import a model, weights or data"), documents(m_workspace.document()),
+                                    tr("All files (*)") + ";;" + ProjectImport::filter() + ";;" +
+                                        tr("Weights (*.safetensors)") + ";;" + ImportMenu::tableFilter());
+  QList<QUrl> urls;
+  for (const QString& file : files) urls << QUrl::fromLocalFile(file);
+  if (!urls.isEmpty()) takeFiles(urls);
 }
 
 void MainWindow::importProject(const QString& file) {

@@ -52,8 +52,10 @@ void MainWindow::openDialog() {
   if (!path.isEmpty()) openProject(path);
 }
 
-void MainWindow::newProject() {
-  if (const Outcome made = m_workspace.newProject(); !made) report("open", made, [this] { newProject(); });
+bool MainWindow::newProject() {
+  const Outcome made = m_workspace.newProject();
+  if (!made) report("open", made, [this] { newProject(); });
+  return bool(made);
 }
 
 void MainWindow::closeProject() {

@@ -59,7 +59,6 @@ SearchPanel::SearchPanel(QLineEdit& field, std::function<QList<SearchHit>(const 
 void SearchPanel::close() {
   hide();
   if (m_field.hasFocus()) m_field.clearFocus();
-  const QSignalBlocker quiet(&m_field);
   m_field.clear();
 }
 

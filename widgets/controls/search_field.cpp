@@ -36,6 +36,7 @@ SearchField::SearchField(const QString& placeholder, const QString& shortcutHint
   setProperty("search", true);
   reserve();
   connect(this, &QLineEdit::textChanged, this, &SearchField::reserve);
+  connect(&Theme::of(this), &Theme::changed, this, &SearchField::reserve);  // the text may have another size
 }
 
 void SearchField::setCount(const QString& count) {

@@ -10,8 +10,14 @@
 namespace loom {
 namespace {
 
+constexpr const char* kTables[] = {".csv", ".tsv", ".tab", ".txt"};
+
 bool isIdx(const QString& name) {
   return name.contains(QLatin1String("idx"), Qt::CaseInsensitive);
+}
+bool isTable(const QString& name) {
+  return std::any_of(std::begin(kTables), std::end(kTables),
+                     [&](const char* ending) { return name.endsWith(QLatin1String(ending), Qt::CaseInsensitive); });
 }
 bool isCifar(const QString& name) {
   return name.endsWith(QLatin1String(".bin"), Qt::CaseInsensitive) ||
@@ -35,12 +41,24 @@ QString datasetName(const QString& file) {
   return name.isEmpty() ? QStringLiteral("data") : name;
 }
 
+enum class Given { nothing, folder, tables, cifar, idx };
+
+Given givenBy(const QStringList& paths) {
+  if (paths.isEmpty()) return Given::nothing;
+  if (paths.size() == 1 && QFileInfo(paths.front()).isDir()) return Given::folder;
+  const auto all = [&](bool (*is)(const QString&)) {
+    return std::all_of(paths.begin(), paths.end(),
+                       [is](const QString& path) { return is(QFileInfo(path).fileName()); });
+  };
+  return all(isTable) ? Given::tables : all(isCifar) ? Given::cifar : all(isIdx) ? Given::idx : Given::nothing;
+}
+
 }  // namespace
 
 ImportMenu::ImportMenu(ImportTask& task, QWidget* parent) : QMenu(parent), m_task(task) {
   addAction(QStringLiteral("CSV file…"), this, [this] {
     const QString path = QFileDialog::getOpenFileName(parentWidget(), QStringLiteral("Open a CSV dataset"), m_start(),
-                                                      QStringLiteral("CSV (*.csv);;All files (*)"));
+                                                      tableFilter() + QStringLiteral(";;All files (*)"));
     if (!path.isEmpty()) Q_EMIT csvChosen(path);
   });
   addAction(QStringLiteral("Folder of class folders…"), this, [this] {
@@ -61,27 +79,35 @@ ImportMenu::ImportMenu(ImportTask& task, QWidget* parent) : QMenu(parent), m_tas
   });
 }
 
+bool ImportMenu::takes(const QStringList& paths) {
+  return givenBy(paths) != Given::nothing;
+}
+
+QString ImportMenu::tableFilter() {
+  QStringList endings;
+  for (const char* ending : kTables) endings << QLatin1Char('*') + QLatin1String(ending);
+  return QStringLiteral("Tables (%1)").arg(endings.join(QLatin1Char(' ')));
+}
+
 bool ImportMenu::take(const QStringList& paths) {
-  if (paths.isEmpty()) return false;
-  const QFileInfo first(paths.front());
-  if (paths.size() == 1 && first.isDir()) {
-    const auto pairs = pairsIn(paths.front());
-    for (const IdxPair& pair : pairs) importPair(pair);
-    if (pairs.empty()) importClassFolder(paths.front());
-    return true;
-  }
-  if (std::all_of(paths.begin(), paths.end(),
-                  [](const QString& path) { return path.endsWith(QLatin1String(".csv"), Qt::CaseInsensitive); })) {
-    for (const QString& path : paths) Q_EMIT csvChosen(path);
-    return true;
-  }
-  if (std::all_of(paths.begin(), paths.end(), isCifar)) {
-    importCifarFiles(paths);
-    return true;
-  }
-  if (std::all_of(paths.begin(), paths.end(), [](const QString& path) { return isIdx(QFileInfo(path).fileName()); })) {
-    importIdxFiles(paths);
-    return true;
+  switch (givenBy(paths)) {
+    case Given::nothing:
+      return false;
+    case Given::folder: {
+      const auto pairs = pairsIn(paths.front());
+      for (const IdxPair& pair : pairs) importPair(pair);
+      if (pairs.empty()) importClassFolder(paths.front());
+      return true;
+    }
+    case Given::tables:
+      for (const QString& path : paths) Q_EMIT csvChosen(path);
+      return true;
+    case Given::cifar:
+      importCifarFiles(paths);
+      return true;
+    case Given::idx:
+      importIdxFiles(paths);
+      return true;
   }
   return false;
 }

@@ -20,7 +20,10 @@ class ImportMenu : public QMenu {
     m_start = std::move(start);
     m_home = std::move(home);
   }
-  // True when these files are something that can be imported (then it began, or `csvChosen` was emitted).
+  // Whether these files are something that can be imported.
+  static bool takes(const QStringList& paths);
+  static QString tableFilter();  // of a file dialogue: "Tables (*.csv ...)"
+  // The same; then it began, or `csvChosen` was emitted.
   bool take(const QStringList& paths);
 
  Q_SIGNALS:

@@ -9,6 +9,7 @@
 #include "app/shell/import_card.h"
 #include "engine/base/files.h"
 #include "engine/run/safetensors.h"
+#include "tests/app/menu_and_dialogue.h"
 #include "tests/app/opened_window.h"
 #include "widgets/controls/notice.h"
 
@@ -55,6 +56,29 @@ class ExchangeTest : public QObject {
     auto* const page = qobject_cast<NetworkPage*>(opened.window().page("network"));
     QVERIFY(page);
     QTRY_COMPARE(page->scene().picked().nodes, std::set<std::string>{"Affine"});
+  }
+
+  // However they are named, and where no project is open too.
+  void aTableBecomesTheDataOfANewProject() {
+    OpenedWindow opened;
+    QCOMPARE(opened.window().currentPage(), QString("start"));
+    opened.drop({opened.write("downloads/photo.xyz", "?")});
+    QVERIFY(!opened.workspace().document());
+    QVERIFY(opened.window().messages().text("drop").contains("photo.xyz is no project"));
+    QByteArray table = "size\tprice\n";
+    for (int i = 0; i < 40; ++i) table += QByteArray::number(i) + '\t' + QByteArray::number(3 * i) + '\n';
+    const QString file = opened.write("downloads/flats.tsv", table);
+    opened.drop({file});
+    QTRY_VERIFY(opened.workspace().document() && opened.window().currentPage() == "data");
+    QTRY_COMPARE(opened.project().datasets.size(), std::size_t{1});
+    opened.window().newProject();
+    opened.window().showPage("network");
+    QVERIFY(opened.project().datasets.empty());
+    QApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+    nameTheFile(file);
+    opened.window().importDialog();
+    QTRY_COMPARE(opened.window().currentPage(), QString("data"));
+    QTRY_COMPARE(opened.project().datasets.size(), std::size_t{1});
   }
 
   // The command line, the dialogue and the list of recent ones go by this way.
