@@ -5,8 +5,14 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "launcher/store/disk_work.h"
 
 namespace loom {
+namespace {
+
+constexpr int kLongLog = 4000;  // pages of 4 KiB
+
+}  // namespace
 
 Statement::Statement(Database& database, const char* sql) : m_database(database) {
   const int code = sqlite3_prepare_v2(database.handle(), sql, -1, &m_statement, nullptr);
@@ -77,6 +83,14 @@ Database::Database(const QString& path) : m_path(path) {
     // A crash of the machine may lose the last second; the run folders still have it and it is read again from there.
     run("PRAGMA journal_mode = WAL");
     run("PRAGMA synchronous = NORMAL");
+    // In the place of SQLite's own hook, which brings it in at once.
+    sqlite3_wal_hook(
+        m_handle,
+        [](void* self, sqlite3*, const char*, int pages) {
+          if (pages >= kLongLog) checkpointSoon(static_cast<Database*>(self)->m_path);
+          return SQLITE_OK;
+        },
+        this);
   } catch (...) {
     sqlite3_close_v2(m_handle);
     throw;

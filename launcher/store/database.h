@@ -61,7 +61,9 @@ class Statement {
 
 class Database {
  public:
-  explicit Database(const QString& path);  // makes the file where it is missing; write-ahead log
+  // Makes the file where it is missing. What is written stands in a write-ahead log; where that is long, it is brought
+  // into the file beside this thread (checkpointSoon), which waits for the disk.
+  explicit Database(const QString& path);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -6,6 +6,7 @@
 #include <QFile>
 
 #include "engine/base/json.h"
+#include "launcher/store/disk_work.h"
 
 namespace loom {
 namespace {
@@ -25,8 +26,8 @@ bool appendLines(const QString& file, const QByteArray& lines) {
   if (size > 0 && ::pread(number, &last, 1, size - 1) != 1) last = '\n';
   const QByteArray whole = (last == '\n' ? QByteArray() : QByteArray("\n")) + lines;
   const bool written = ::write(number, whole.constData(), static_cast<std::size_t>(whole.size())) == whole.size();
-  ::fsync(number);
   ::close(number);
+  syncSoon(file);
   return written;
 }
 

@@ -9,8 +9,8 @@
 
 namespace loom {
 
-// Appends whole lines and has them on disk; one that a crash left open is closed before. False where they could not be
-// written.
+// Appends whole lines, and has them on the disk soon; one that a crash left open is closed before. False where they
+// could not be written.
 bool appendLines(const QString& file, const QByteArray& lines);
 
 struct RunMark {

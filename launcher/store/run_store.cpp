@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/words.h"
 #include "launcher/store/database.h"
+#include "launcher/store/disk_work.h"
 
 namespace loom {
 namespace {
@@ -58,6 +59,7 @@ RunStore::~RunStore() {
   } catch (const std::exception&) {
     // The run folders have it all; the next start reads on from the last flush.
   }
+  waitForDisk();
 }
 
 bool RunStore::guarded(const std::function<void()>& work) {
@@ -80,6 +82,7 @@ bool RunStore::guarded(const std::function<void()>& work) {
 
 // Another window may have the same file open: what is taken from under it would be lost with all it still writes.
 void RunStore::rebuild(const QString& why) {
+  waitForDisk();  // which has the file open
   m_database.reset();
   m_dirty.clear();
   m_byId.clear();
