@@ -1,6 +1,7 @@
 #include "app/layer_records.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "app/workspace.h"
 
@@ -10,6 +11,13 @@ namespace {
 constexpr int kReadAgainMs = 500;
 
 }  // namespace
+
+const RecordedStep* recordedAt(const std::vector<RecordedStep>& steps, std::int64_t step) {
+  if (steps.empty()) return nullptr;
+  const auto behind = std::upper_bound(steps.begin(), steps.end(), step,
+                                       [](std::int64_t at, const RecordedStep& each) { return at < each.step; });
+  return behind == steps.begin() ? &*behind : &*std::prev(behind);
+}
 
 LayerRecords& LayerRecords::of(Workspace& workspace) {
   if (auto* const known = workspace.findChild<LayerRecords*>(QString(), Qt::FindDirectChildrenOnly)) return *known;
@@ -70,11 +78,7 @@ void LayerRecords::read() {
 }
 
 const RecordedStep* LayerRecords::shown() const {
-  if (m_steps->empty()) return nullptr;
-  if (m_step < 0) return &m_steps->back();
-  const auto behind = std::upper_bound(m_steps->begin(), m_steps->end(), m_step,
-                                       [](std::int64_t step, const RecordedStep& each) { return step < each.step; });
-  return behind == m_steps->begin() ? &*behind : &*std::prev(behind);
+  return recordedAt(*m_steps, m_step < 0 ? std::numeric_limits<std::int64_t>::max() : m_step);
 }
 
 void LayerRecords::setStep(std::int64_t step) {

@@ -15,6 +15,9 @@ namespace loom {
 class Workspace;
 struct RunRecord;
 
+// The recorded step at `step` or before it, else the first; null where none was recorded. `steps` are ascending.
+const RecordedStep* recordedAt(const std::vector<RecordedStep>& steps, std::int64_t step);
+
 class LayerRecords : public QObject {
   Q_OBJECT
 

@@ -118,8 +118,13 @@ DrawnSums sumsOf(const RecordedStep& step, const std::string& network,
 
 RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& asked, const LayerRecords& records,
                                   const QString& run) {
+  return recordedFiguresOf(project, asked, *records.steps(), records.shown(), run);
+}
+
+RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& asked,
+                                  const std::vector<RecordedStep>& steps, const RecordedStep* shown,
+                                  const QString& run) {
   RecordedFigures figures;
-  const RecordedStep* const shown = records.shown();
   const Network* const around =
       networkAround(project, asked.through.empty() ? asked.drawing : asked.through.front().drawing);
   const Network* drawing = project.network(asked.drawing);
@@ -130,7 +135,7 @@ RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& as
   for (std::size_t i = 0; i < flat.network.nodes.size(); ++i)
     if (std::string drawn = drawnPlace(flat, i, asked.drawing, asked.through); !drawn.empty())
       drawnOf[flat.network.nodes[i].id] = std::move(drawn);
-  for (const RecordedStep& step : *records.steps()) {
+  for (const RecordedStep& step : steps) {
     figures.steps.push_back(step.step);
     for (const auto& [node, sum] : sumsOf(step, around->name, drawnOf)) {
       const auto values = sum.values();

@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <vector>
 
 namespace loom {
 
@@ -11,6 +12,7 @@ struct AppContext;
 struct AskedDrawing;
 struct Project;
 struct RecordedFigures;
+struct RecordedStep;
 class LayerRecords;
 class NetworkScene;
 class NetworkStrip;
@@ -18,6 +20,10 @@ class NetworkView;
 
 // What was recorded of the nodes of a drawing, at the step that is shown. `run`: how it is called.
 RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& asked, const LayerRecords& records,
+                                  const QString& run);
+// The same of the steps that a run recorded; `shown` is one of them, null: none.
+RecordedFigures recordedFiguresOf(const Project& project, const AskedDrawing& asked,
+                                  const std::vector<RecordedStep>& steps, const RecordedStep* shown,
                                   const QString& run);
 
 class RecordedColours : public QObject {

@@ -6,12 +6,19 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <set>
 
+#include "app/layer_records.h"
+#include "app/pages/network/recorded_colours.h"
+#include "app/pages/network/step_forecast.h"
 #include "app/pages/runs/drawing_overlay.h"
 #include "app/pages/runs/overlay_view.h"
+#include "app/pages/runs/recorded_tools.h"
 #include "app/run_display.h"
 #include "app/run_metrics.h"
 #include "app/run_settings.h"
+#include "engine/run/run_folder.h"
+#include "widgets/canvas/recorded_figures.h"
 #include "widgets/chart/line_chart.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
@@ -70,6 +77,8 @@ CompareCard::CompareCard(const std::vector<ComparedRun>& all, const QStringList&
   contentLayout()->addLayout(both);
   layOver(1);
 }
+
+CompareCard::~CompareCard() = default;
 
 QWidget* CompareCard::makeTable(const QStringList& keys, const RunMetrics& metrics, QWidget* window) {
   const std::vector<ComparedRun>& runs = m_runs;
@@ -163,26 +172,128 @@ QWidget* CompareCard::makeBeside(ComparedCurves curves) {
     connect(which, &QComboBox::activated, this, [this](int index) { layOver(index + 1); });
     column->addWidget(which);
   }
+  m_tools = new RecordedTools("compared", tr("what differs"));
+  connect(m_tools, &RecordedTools::kindChosen, this, &CompareCard::colour);
+  connect(m_tools, &RecordedTools::stepChosen, this, [this](std::int64_t step) {
+    m_step = step;
+    colour();
+  });
+  column->addWidget(m_tools);
   column->addWidget(m_overlay, 3);
   return beside;
 }
 
 // Read from both folders, beside the window's thread.
 void CompareCard::layOver(int second) {
-  const QString first = m_runs.front().record.folder, other = m_runs[static_cast<std::size_t>(second)].record.folder;
+  m_sides = {Side{.run = 0, .project = {}, .steps = {}},
+             Side{.run = static_cast<std::size_t>(second), .project = {}, .steps = {}}};
+  m_overlay->setFigures({}, {});
+  m_tools->hide();
+  m_readingRecords.forget();
+  const QString first = m_runs.front().record.folder, other = m_runs[m_sides[1].run].record.folder;
   m_reading.ask([this, first, other](const std::atomic<bool>&) -> NewestTask::Answer {
+    std::array<std::shared_ptr<const Project>, 2> projects;
     DrawingOverlay overlay;
     QString fault;
     try {
-      overlay = overlayOfRuns(first, other);
+      projects = {std::make_shared<const Project>(projectOfRun(first)),
+                  std::make_shared<const Project>(projectOfRun(other))};
+      overlay = overlayOf(*projects[0], *projects[1]);
     } catch (const std::exception& error) {
       fault = QString::fromStdString(error.what());
     }
-    return [this, overlay = std::move(overlay), fault] {
-      fault.isEmpty() ? m_overlay->setOverlay(overlay)
-                      : m_overlay->setMessage(tr("The drawings cannot be compared: %1").arg(fault));
+    return [this, projects, overlay = std::move(overlay), fault] {
+      if (!fault.isEmpty()) return m_overlay->setMessage(tr("The drawings cannot be compared: %1").arg(fault));
+      for (std::size_t i = 0; i < m_sides.size(); ++i) m_sides[i].project = projects[i];
+      m_overlay->setOverlay(overlay);
+      readRecords();
     };
   });
+}
+
+// What they recorded of their layers stands in their logs, which may be long: the drawings do not wait for it.
+void CompareCard::readRecords() {
+  std::array<QString, 2> folders;
+  for (std::size_t i = 0; i < m_sides.size(); ++i)
+    if (const RunRecord& run = m_runs[m_sides[i].run].record; LayerRecords::records(run)) folders[i] = run.folder;
+  if (folders[0].isEmpty() && folders[1].isEmpty()) return;
+  m_readingRecords.ask([this, folders](const std::atomic<bool>& outdated) -> NewestTask::Answer {
+    std::array<std::vector<RecordedStep>, 2> steps;
+    for (std::size_t i = 0; i < folders.size() && !outdated; ++i) {
+      if (folders[i].isEmpty()) continue;
+      try {
+        RecordedSteps reader(RunFolder{folders[i].toStdString()}.eventsFile());
+        reader.read();
+        steps[i] = reader.steps();
+      } catch (const std::exception&) {
+        // A log that is gone tells nothing: this side stays without colours.
+      }
+    }
+    return [this, steps = std::move(steps)] {
+      m_step = 0;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        m_sides[i].steps = steps[i];
+        if (!steps[i].empty()) m_step = std::max(m_step, steps[i].back().step);
+      }
+      m_tools->setVisible(!steps[0].empty() || !steps[1].empty());
+      colour();
+    };
+  });
+}
+
+RecordedFigures CompareCard::figuresOf(const Side& side) const {
+  if (!side.project || side.steps.empty()) return {};
+  const std::string drawing =
+      side.project->training.updates.empty() ? "main" : side.project->training.updates.front().network;
+  return recordedFiguresOf(*side.project, {.drawing = drawing, .through = {}}, side.steps,
+                           recordedAt(side.steps, m_step), m_runs[side.run].record.name);
+}
+
+// Both in one scale: the left half of a card is the first run's, the right half the other's. Of one that is longer the
+// last that the other recorded stands beside it.
+void CompareCard::colour() {
+  const std::optional<CostKind> kind = m_tools->kind();
+  std::set<std::int64_t> steps;
+  for (const Side& side : m_sides)
+    for (const RecordedStep& each : side.steps) steps.insert(each.step);
+  if (!kind || steps.empty()) {
+    m_tools->setScale({}, {});
+    m_tools->setSteps({}, 0);
+    return m_overlay->setFigures({}, {});
+  }
+  const std::array<RecordedFigures, 2> figures{figuresOf(m_sides[0]), figuresOf(m_sides[1])};
+  const std::size_t of = recordedIndex(*kind);
+  const CostScale scale(*kind, std::max(figures[0].largest[of], figures[1].largest[of]));
+  RecordedTools::Cards cards{};
+  QHash<QString, NodeFigure> nodes;
+  for (const OverlayNode& node : m_overlay->overlay().nodes) {
+    std::array<int, 2> colours{CostScale::kNone, CostScale::kNone};
+    std::array<QString, 2> texts;
+    QStringList words;
+    for (std::size_t i = 0; i < figures.size(); ++i) {
+      const auto found = figures[i].nodes.find(node.id.toStdString());
+      if (found == figures[i].nodes.end()) continue;
+      colours[i] = scale.stepOf(found->second.values[of]);
+      texts[i] = found->second.cards[of];
+      words << tr("%1, step %L2").arg(figures[i].run).arg(figures[i].step) << found->second.words;
+      if (colours[i] >= 0) ++cards[static_cast<std::size_t>(colours[i])];
+    }
+    if (colours[0] < 0 && colours[1] < 0) continue;
+    NodeFigure figure{colours[1], {}, words.join('\n')};
+    const auto text = [&](std::size_t side) { return texts[side].isEmpty() ? kNothing : texts[side]; };
+    figure.card = text(0) + QStringLiteral(" | ") + text(1);
+    figure.before = colours[0];
+    nodes.insert(node.id, figure);
+  }
+  const QString name = costName(*kind);
+  m_overlay->setFigures(std::move(nodes), scale.isEmpty() ? tr("No layer of these runs has any %1").arg(name)
+                                                          : tr("%1 at step %L2: %3 | %4")
+                                                                .arg(name.left(1).toUpper() + name.mid(1))
+                                                                .arg(m_step)
+                                                                .arg(m_runs[m_sides[0].run].record.name,
+                                                                     m_runs[m_sides[1].run].record.name));
+  m_tools->setScale(scale, cards);
+  m_tools->setSteps({steps.begin(), steps.end()}, m_step);
 }
 
 }  // namespace loom

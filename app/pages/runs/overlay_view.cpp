@@ -16,7 +16,8 @@ namespace loom {
 namespace {
 
 constexpr double kEdge = 16, kLargestScale = 1.5, kSmallestScale = 0.02, kSummary = 26;
-constexpr double kReadable = 0.45;  // the scale from which cards have words
+constexpr double kReadable = 0.45;  // the scale from which cards have a second line
+constexpr double kSignRoom = 16, kLeastLetters = 9, kBesideGap = 5;
 constexpr double kZoomStep = 1.2;
 
 Colour inkOf(DrawnChange change) {
@@ -99,46 +100,121 @@ QRectF OverlayView::cardOf(const QString& id) const {
   return {};
 }
 
+// A card of a whole drawing may be lower than a line of words, or too narrow for them.
+bool OverlayView::hasWordsInside(const QRectF& card) const {
+  const QFontMetricsF names(Theme::withWeight(Theme::of(this).font(FontRole::label), 600));
+  return card.height() >= names.height() && card.width() >= kLeastLetters * names.averageCharWidth();
+}
+
 void OverlayView::paintNode(QPainter& painter, const OverlayNode& node) const {
   const Theme& theme = Theme::of(this);
   const QRectF card = shown(node.card);
   if (!card.intersects(QRectF(rect()))) return;
   const bool same = node.change == DrawnChange::same;
-  const QColor ink = theme.colour(inkOf(node.change));
-  QPen pen(ink, same ? 1 : 1.75);
-  if (node.change == DrawnChange::removed) pen.setStyle(Qt::DashLine);
-  painter.setPen(pen);
-  painter.setBrush(theme.colour(Colour::surface));
+  const QColor edge = theme.colour(inkOf(node.change));
   const double radius = std::min(6.0, card.height() / 4);
   const NodeFigure figure = m_figures.value(node.id);
-  const bool coloured = same && figure.step >= 0;
-  if (coloured) painter.setBrush(stepColour(theme, figure.step));
-  painter.drawRoundedRect(card, radius, radius);
-  if (!same) {
+  const bool coloured = figure.step >= 0 || figure.before.value_or(-1) >= 0;
+  QPainterPath outline;
+  outline.addRoundedRect(card, radius, radius);
+  if (coloured) {
+    QRectF right = card;
+    right.setLeft(figure.before ? card.center().x() : card.left());
     painter.setPen(Qt::NoPen);
-    painter.setBrush(theme.colour(inkOf(node.change), 0.14));
-    painter.drawRoundedRect(card, radius, radius);
+    painter.save();
+    painter.setClipPath(outline, Qt::IntersectClip);
+    painter.fillRect(card, stepColour(theme, figure.before.value_or(figure.step)));
+    painter.fillRect(right, stepColour(theme, figure.step));
+    painter.restore();
+  } else {
+    painter.fillPath(outline, theme.colour(Colour::surface));
+    if (!same) painter.fillPath(outline, theme.colour(inkOf(node.change), 0.14));
   }
-  const double sign = same ? 0 : 16;
+  QPen pen(edge, same ? 1 : 1.75);
+  if (node.change == DrawnChange::removed) pen.setStyle(Qt::DashLine);
+  painter.strokePath(outline, pen);
+  if (!coloured) return paintWords(painter, node, figure, theme.colour(same ? Colour::text2 : Colour::text));
+  if (!figure.before) return paintWords(painter, node, figure, inkOnStep(theme, figure.step));
+  // Words run over both halves, on each in its ink.
+  for (const bool left : {true, false}) {
+    QRectF half = card;
+    left ? half.setRight(card.center().x()) : half.setLeft(card.center().x());
+    painter.save();
+    painter.setClipRect(half, Qt::IntersectClip);
+    paintWords(painter, node, figure, inkOnStep(theme, left ? *figure.before : figure.step));
+    painter.restore();
+  }
+}
+
+void OverlayView::paintWords(QPainter& painter, const OverlayNode& node, const NodeFigure& figure,
+                             const QColor& ink) const {
+  const Theme& theme = Theme::of(this);
+  const QRectF card = shown(node.card);
+  const bool same = node.change == DrawnChange::same, coloured = figure.step >= 0 || figure.before.value_or(-1) >= 0;
+  const double sign = same ? 0 : kSignRoom;
   if (!same) {
     painter.setFont(Theme::withWeight(theme.font(FontRole::heading), 600));
-    painter.setPen(ink);
+    painter.setPen(coloured ? ink : theme.colour(inkOf(node.change)));
     painter.drawText(card.adjusted(6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, signOf(node.change));
   }
-  if (m_scale < kReadable) return;
-  const QRectF inner = card.adjusted(8 + sign, 2, -8, -2);
+  if (!hasWordsInside(card)) return;
+  const bool two = m_scale >= kReadable;
+  const QRectF inner = card.adjusted(8 + sign, two ? 2 : 0, -8, two ? -2 : 0);
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), 600));
-  painter.setPen(coloured ? inkOnStep(theme, figure.step) : theme.colour(same ? Colour::text2 : Colour::text));
+  painter.setPen(ink);
   const QFontMetricsF names(painter.font());
-  const bool two = card.height() >= 2 * names.height();
-  const QString second = coloured ? figure.card : node.note.isEmpty() ? node.layer : node.note;
-  painter.drawText(inner, (two ? Qt::AlignTop : Qt::AlignVCenter) | Qt::AlignLeft,
+  const bool twoLines = two && card.height() >= 2 * names.height();
+  painter.drawText(inner, (twoLines ? Qt::AlignTop : Qt::AlignVCenter) | Qt::AlignLeft,
                    names.elidedText(node.id, Qt::ElideMiddle, inner.width()));
-  if (!two) return;
+  if (!twoLines) return;
+  const QString second = coloured ? figure.card : node.note.isEmpty() ? node.layer : node.note;
   painter.setFont(coloured ? theme.numberFont(FontRole::axis) : theme.font(FontRole::axis));
-  painter.setPen(coloured ? inkOnStep(theme, figure.step) : theme.colour(Colour::text3));
+  painter.setPen(coloured ? ink : theme.colour(Colour::text3));
   painter.drawText(inner, Qt::AlignBottom | Qt::AlignLeft,
                    QFontMetricsF(painter.font()).elidedText(second, Qt::ElideRight, inner.width()));
+}
+
+QString OverlayView::wordsBeside(const OverlayNode& node) const {
+  const QString figure = m_figures.value(node.id).card;
+  return figure.isEmpty() ? node.id : node.id + QStringLiteral("  ") + figure;
+}
+
+// Where nothing else is; what differs has the first choice.
+std::vector<QRectF> OverlayView::namesBeside() const {
+  const QFontMetricsF metrics(Theme::of(this).font(FontRole::axis));
+  const QRectF room = QRectF(rect()).adjusted(2, kSummary, -2, -2);
+  std::vector<QRectF> taken, places(m_overlay.nodes.size());
+  for (const OverlayNode& each : m_overlay.nodes) taken.push_back(shown(each.card));
+  for (const bool same : {false, true})
+    for (std::size_t i = 0; i < m_overlay.nodes.size(); ++i) {
+      const OverlayNode& node = m_overlay.nodes[i];
+      const QRectF card = shown(node.card);
+      if ((node.change == DrawnChange::same) != same || hasWordsInside(card) || !card.intersects(room)) continue;
+      const QSizeF size(metrics.horizontalAdvance(wordsBeside(node)), metrics.ascent());
+      const double top = card.center().y() - size.height() / 2;
+      for (const double left : {card.right() + kBesideGap, card.left() - kBesideGap - size.width()}) {
+        const QRectF place({left, top}, size);
+        if (!room.contains(place) ||
+            std::any_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(place); }))
+          continue;
+        taken.push_back(place);
+        places[i] = place;
+        break;
+      }
+    }
+  return places;
+}
+
+bool OverlayView::isNamed(const QString& id) const {
+  const std::vector<QRectF> beside = namesBeside();
+  for (std::size_t i = 0; i < beside.size(); ++i)
+    if (m_overlay.nodes[i].id == id) return !beside[i].isEmpty() || hasWordsInside(shown(m_overlay.nodes[i].card));
+  return false;
+}
+
+int OverlayView::namedNodes() const {
+  return static_cast<int>(std::count_if(m_overlay.nodes.begin(), m_overlay.nodes.end(),
+                                        [this](const OverlayNode& each) { return isNamed(each.id); }));
 }
 
 void OverlayView::paintEvent(QPaintEvent*) {
@@ -171,6 +247,14 @@ void OverlayView::paintEvent(QPaintEvent*) {
   for (const bool same : {true, false})
     for (const OverlayNode& each : m_overlay.nodes)
       if ((each.change == DrawnChange::same) == same) paintNode(painter, each);
+  painter.setFont(theme.font(FontRole::axis));
+  const std::vector<QRectF> beside = namesBeside();
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    if (beside[i].isEmpty()) continue;
+    painter.setPen(theme.colour(m_overlay.nodes[i].change == DrawnChange::same ? Colour::text2 : Colour::text));
+    painter.drawText(beside[i].adjusted(0, -4, 2, 4), Qt::AlignVCenter | Qt::AlignLeft,
+                     wordsBeside(m_overlay.nodes[i]));
+  }
   const QRectF head(1, 1, width() - 2, kSummary);
   painter.fillRect(head, theme.colour(Colour::canvas, 0.85));
   painter.setFont(Theme::withWeight(theme.font(FontRole::label), 500));

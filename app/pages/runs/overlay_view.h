@@ -5,6 +5,7 @@
 #include <QHash>
 #include <QWidget>
 #include <optional>
+#include <vector>
 
 #include "app/pages/runs/drawing_overlay.h"
 
@@ -13,6 +14,8 @@ namespace loom {
 struct NodeFigure {
   int step = -1;        // of the colours of a cost, CostScale
   QString card, words;  // as it stands on the card; all there is to say
+  // Of the first drawing, for the left half of the card; nothing: the whole card is of one.
+  std::optional<int> before = {};
 };
 
 class OverlayView : public QWidget {
@@ -29,6 +32,8 @@ class OverlayView : public QWidget {
   QString title() const { return m_title; }
   QString summary() const;                 // "1 added, 2 removed, 1 changed"
   QRectF cardOf(const QString& id) const;  // in the widget; empty for none
+  bool isNamed(const QString& id) const;   // its name is seen, on the card or beside it
+  int namedNodes() const;
 
   QSize sizeHint() const override { return {440, 300}; }
 
@@ -47,6 +52,11 @@ class OverlayView : public QWidget {
   QRectF shown(const QRectF& card) const;
   QPointF shown(const QPointF& at) const { return at * m_scale + m_offset; }
   void paintNode(QPainter& painter, const OverlayNode& node) const;
+  void paintWords(QPainter& painter, const OverlayNode& node, const NodeFigure& figure, const QColor& ink) const;
+  bool hasWordsInside(const QRectF& card) const;
+  // Where the names stand that have no room on their cards, by node; empty: on its card, or nowhere.
+  std::vector<QRectF> namesBeside() const;
+  QString wordsBeside(const OverlayNode& node) const;
 
   DrawingOverlay m_overlay;
   QHash<QString, NodeFigure> m_figures;

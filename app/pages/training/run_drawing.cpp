@@ -1,10 +1,7 @@
 #include "app/pages/training/run_drawing.h"
 
 #include <QDir>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSaveFile>
-#include <QSlider>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -13,17 +10,13 @@
 #include "app/pages/network/recorded_colours.h"
 #include "app/pages/network/step_forecast.h"
 #include "app/pages/runs/overlay_view.h"
+#include "app/pages/runs/recorded_tools.h"
 #include "launcher/store/run_store.h"
-#include "widgets/canvas/cost_legend.h"
-#include "widgets/controls/choice_field.h"
-#include "widgets/controls/flow_layout.h"
 #include "widgets/controls/text.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
 namespace {
-
-constexpr int kSliderWidth = 160;
 
 QString capital(const QString& words) {
   return words.left(1).toUpper() + words.mid(1);
@@ -41,48 +34,13 @@ RunDrawing::RunDrawing(AppContext& context, LayerRecords& records, QWidget* pare
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(8);
-  auto* const tools = new QWidget;
-  auto* const row = new FlowLayout(tools, 12);
-  m_kind = new ChoiceField;
-  m_kind->setObjectName("drawing-colour");
-  m_kind->setPrefix(tr("Colour by"));
-  m_kind->setAccessibleName(tr("What the colours of the nodes are of"));
-  for (const CostKind each : kRecordedKinds) m_kind->addItem(costName(each), static_cast<int>(each));
-  row->addWidget(m_kind);
-  auto* const legend = new QWidget;
-  auto* const beside = new QHBoxLayout(legend);
-  beside->setContentsMargins(0, 0, 0, 0);
-  beside->setSpacing(2);
-  for (int step = 0; step < CostScale::kSteps; ++step) {
-    m_steps.push_back(new LegendStep(step, legend));
-    m_steps.back()->setFocusPolicy(Qt::NoFocus);
-    m_steps.back()->setAttribute(Qt::WA_TransparentForMouseEvents);
-    beside->addWidget(m_steps.back());
-  }
-  row->addWidget(legend);
-  auto* const cursor = new QWidget;
-  auto* const at = new QHBoxLayout(cursor);
-  at->setContentsMargins(0, 0, 0, 0);
-  at->setSpacing(8);
-  m_slider = new QSlider(Qt::Horizontal);
-  m_slider->setObjectName("drawing-step");
-  m_slider->setAccessibleName(tr("Step of the run that the colours are of"));
-  m_slider->setPageStep(10);
-  m_slider->setFixedWidth(kSliderWidth);
-  m_at = makeLabel("hint");
-  at->addWidget(m_slider);
-  at->addWidget(m_at);
-  row->addWidget(cursor);
-  column->addWidget(tools);
+  m_tools = new RecordedTools("drawing");
+  column->addWidget(m_tools);
   m_view = new OverlayView;
   m_view->setObjectName("drawing-view");
   column->addWidget(m_view, 1);
-  connect(m_kind, &QComboBox::activated, this, &RunDrawing::colour);
-  connect(m_slider, &QSlider::valueChanged, this, [this](int index) {
-    const auto& steps = *m_records.steps();
-    if (index >= 0 && index < static_cast<int>(steps.size()))
-      m_records.setStep(steps[static_cast<std::size_t>(index)].step);
-  });
+  connect(m_tools, &RecordedTools::kindChosen, this, &RunDrawing::colour);
+  connect(m_tools, &RecordedTools::stepChosen, &m_records, &LayerRecords::setStep);
   connect(&m_records, &LayerRecords::changed, this, &RunDrawing::colour);
   connect(&m_records, &LayerRecords::stepChanged, this, &RunDrawing::colour);
 }
@@ -98,7 +56,7 @@ void RunDrawing::showEvent(QShowEvent* event) {
 }
 
 CostKind RunDrawing::kind() const {
-  return static_cast<CostKind>(m_kind->currentData().toInt());
+  return m_tools->kind().value_or(kRecordedKinds[0]);
 }
 
 void RunDrawing::read() {
@@ -134,7 +92,7 @@ void RunDrawing::colour() {
   m_figures = recordedFiguresOf(*m_project, {.drawing = trainedName(*m_project), .through = {}}, m_records, run->name);
   const std::size_t of = recordedIndex(kind());
   const CostScale scale(kind(), m_figures.largest[of]);
-  std::array<int, CostScale::kSteps> cards{};
+  RecordedTools::Cards cards{};
   QHash<QString, NodeFigure> figures;
   for (const auto& [id, node] : m_figures.nodes) {
     const int step = scale.stepOf(node.values[of]);
@@ -145,17 +103,8 @@ void RunDrawing::colour() {
                      scale.isEmpty()
                          ? tr("No layer of this run has any %1").arg(costName(kind()))
                          : tr("%1 at step %L2, %3").arg(capital(costName(kind()))).arg(m_figures.step).arg(run->name));
-  for (int step = 0; step < CostScale::kSteps; ++step) {
-    LegendStep& each = *m_steps[static_cast<std::size_t>(step)];
-    each.setVisible(!scale.isEmpty());
-    if (!scale.isEmpty()) each.setScale(scale, cards[static_cast<std::size_t>(step)]);
-  }
-  const std::vector<std::int64_t>& steps = m_figures.steps;
-  m_slider->setVisible(steps.size() > 1);
-  const QSignalBlocker quiet(m_slider);
-  m_slider->setRange(0, std::max(0, static_cast<int>(steps.size()) - 1));
-  m_slider->setValue(static_cast<int>(std::lower_bound(steps.begin(), steps.end(), m_figures.step) - steps.begin()));
-  if (!steps.empty()) m_at->setText(tr("step %L1 of %L2").arg(m_figures.step).arg(steps.back()));
+  m_tools->setScale(scale, cards);
+  m_tools->setSteps(m_figures.steps, m_figures.step);
 }
 
 QString RunDrawing::fileName() const {

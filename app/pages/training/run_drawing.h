@@ -8,15 +8,11 @@
 #include "widgets/canvas/recorded_figures.h"
 #include "widgets/document/newest_task.h"
 
-class QLabel;
-class QSlider;
-
 namespace loom {
 
-class ChoiceField;
 class LayerRecords;
-class LegendStep;
 class OverlayView;
+class RecordedTools;
 struct Project;
 
 class RunDrawing : public QWidget {
@@ -42,10 +38,7 @@ class RunDrawing : public QWidget {
   std::shared_ptr<const Project> m_project;
   RecordedFigures m_figures;
   NewestTask m_reading;
-  ChoiceField* m_kind;
-  std::vector<LegendStep*> m_steps;
-  QSlider* m_slider;
-  QLabel* m_at;
+  RecordedTools* m_tools;
   OverlayView* m_view;
 };
 
