@@ -151,16 +151,26 @@ void RunsModel::networksRead(const QStringList& ids) {
     Q_EMIT dataChanged(index(row, network), index(row, network));
   }
   refreshNetworkNames();
+  if (!m_arguments.empty()) Q_EMIT argumentsChanged();
+}
+
+// What one drawing lacks is no place on a scale.
+void RunsModel::findArguments() {
+  m_arguments = m_networkNames;
+  std::erase_if(m_arguments,
+                [this](const std::string& name) { return name.empty() || m_drawings.isMissingSomewhere(name); });
 }
 
 void RunsModel::refreshNetworkNames() {
   std::vector<std::string> names = networkDifferences(m_drawings);
   if (names == m_networkNames || m_items.empty()) return;
   m_networkNames = std::move(names);
+  findArguments();
   m_widest.remove(keyOf(network));
   for (const auto& each : m_items) measure(*each, network);
   Q_EMIT dataChanged(index(0, network), index(count() - 1, network));
   Q_EMIT columnsChanged();
+  Q_EMIT argumentsChanged();
 }
 
 void RunsModel::refreshMetric() {

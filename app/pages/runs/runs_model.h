@@ -71,6 +71,9 @@ class RunsModel : public QAbstractTableModel {
   // is known.
   const QByteArray& likeness(int row) const { return item(row).likeness; }
   std::shared_ptr<const RunNetwork> networkOf(const QString& id) const { return m_networks.find(id); }
+  // Of the drawings: arguments of layers that all have, and layers in each other's place, as RunNetwork calls them;
+  // those in which they differ.
+  const std::vector<std::string>& differingArguments() const { return m_arguments; }
   // Of thousands that a project has, some are still to be taken in; takeAll() does so at once.
   bool isLoading() const { return !m_waiting.isEmpty(); }
   void takeAll();
@@ -94,7 +97,8 @@ class RunsModel : public QAbstractTableModel {
 
  Q_SIGNALS:
   void shownChanged();
-  void columnsChanged();  // their widths, or whether they have anything to say
+  void columnsChanged();    // their widths, or whether they have anything to say
+  void argumentsChanged();  // differingArguments(), or more runs are known to have them
   void edited(const QString& id, RunsModel::Column column, const QString& text);  // name, tags or note
 
  private:
@@ -131,6 +135,7 @@ class RunsModel : public QAbstractTableModel {
   QStringList settingsThatDiffer() const;
   void refreshColumns();
   void refreshNetworkNames();
+  void findArguments();
   void setDiffering(const QStringList& keys);
   void measure(const Item& item, int column);
   void measure(const Item& item);
@@ -155,7 +160,7 @@ class RunsModel : public QAbstractTableModel {
   Differences m_settings, m_drawings, m_sizes;
   QHash<QByteArray, int> m_drawingCounts;
   int m_tagged = 0, m_noted = 0;  // runs with tags, with a note
-  std::vector<std::string> m_networkNames;
+  std::vector<std::string> m_networkNames, m_arguments;
   QStringList m_differing;
   QHash<QString, QString> m_widest;  // of each column the widest value, by keyOf()
   QSet<QString> m_hidden;

@@ -40,6 +40,7 @@ void RunsModel::reload() {
   m_differing = settingsThatDiffer();
   refreshMetric();
   m_networkNames = networkDifferences(m_drawings);
+  findArguments();
   // As wide as what they say now that all is counted.
   m_widest.remove(keyOf(network));
   for (const auto& each : m_items) {

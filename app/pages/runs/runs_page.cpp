@@ -95,6 +95,7 @@ RunsPage::RunsPage(AppContext& context, QWidget* parent) : Page(context, parent)
     if (m_lineOf.contains(id)) soon();
   });
   connect(m_model, &RunsModel::shownChanged, this, &RunsPage::soon);
+  connect(m_model, &RunsModel::argumentsChanged, this, &RunsPage::soon);
   connect(m_model, &RunsModel::columnsChanged, this, [this] {
     if (!m_columnsSoon.isActive()) m_columnsSoon.start();
   });

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/importance/forest.h"
 #include "app/pages/runs/run_rows.h"
 #include "app/pages/runs/runs_model.h"
 #include "app/run_metrics.h"
+#include "app/run_networks.h"
 #include "app/run_settings.h"
 #include "widgets/chart/scatter_plot.h"
 #include "widgets/chart/weight_bars.h"
@@ -23,24 +23,11 @@
 namespace loom {
 namespace {
 
-const QString kResult = QStringLiteral("best");  // the key of the last axis
-constexpr std::size_t kOfRuns = 30;              // lines up to which each has its run's colour by itself
+const QString kResult = QStringLiteral("best");         // the key of the last axis
+const QString kOfNetwork = QStringLiteral("network:");  // before the name of an argument of a layer
+constexpr std::size_t kOfRuns = 30;                     // lines up to which each has its run's colour by itself
 constexpr int kAxisRoom = 72, kFewestAxes = 3, kMostAxes = 8;
 constexpr int kApplyMs = 16, kWeighMs = 500, kApplyShare = 3;
-constexpr double kLeastExplained = 0.3;
-
-Cause causeOf(const AxisValue& value) {
-  return value.number && std::isfinite(*value.number) ? Cause(*value.number) : Cause(value.text.toStdString());
-}
-
-std::size_t hashOf(const CauseSamples& samples) {
-  std::size_t hash = 1;
-  const auto take = [&](std::size_t value) { hash = hash * 1099511628211u ^ value; };
-  for (const std::vector<Cause>& sample : samples.causes)
-    for (const Cause& cause : sample) take(std::hash<Cause>()(cause));
-  for (const double result : samples.results) take(std::hash<double>()(result));
-  return hash;
-}
 
 }  // namespace
 
@@ -141,11 +128,40 @@ const AxisValue& SettingsPanel::valueOf(SettingId id) const {
 
 AxisValue SettingsPanel::valueOf(int row, const QString& key, std::uint32_t name) const {
   if (key == kResult) return resultOf(m_model.run(row));
+  if (key.startsWith(kOfNetwork)) return argumentOf(row, key.mid(kOfNetwork.size()).toStdString());
   const SettingId* const setting = m_model.settingValues().find(m_model.settingsOf(row), name);
   return setting ? valueOf(*setting) : AxisValue{QStringLiteral("–"), std::nullopt};
 }
 
+AxisValue SettingsPanel::argumentOf(int row, const std::string& name) const {
+  const auto network = m_model.networkOf(m_model.run(row).id);
+  const NamedValue* const value = network ? network->find(name) : nullptr;
+  bool number = false;
+  const double parsed = value && value->isNumber ? QString::fromStdString(value->text).toDouble(&number) : 0;
+  return {textOfNetworkValue(value), number ? std::optional(parsed) : std::nullopt};
+}
+
+// Settings first: of many drawings that were changed by hand the settings are asked for.
+std::vector<ParallelAxes::Axis> SettingsPanel::differing() const {
+  std::vector<ParallelAxes::Axis> all;
+  for (const QString& key : m_model.differing()) all.push_back({key, labelOfSetting(key)});
+  for (const std::string& name : m_model.differingArguments())
+    all.push_back({kOfNetwork + QString::fromStdString(name), labelOfNetworkValue(name)});
+  return all;
+}
+
 bool SettingsPanel::differ(const std::vector<int>& rows, const QString& key) const {
+  if (key.startsWith(kOfNetwork)) {
+    const std::string name = key.mid(kOfNetwork.size()).toStdString();
+    const std::string* first = nullptr;
+    for (const int row : rows) {
+      const auto network = m_model.networkOf(m_model.run(row).id);
+      const NamedValue* const value = network ? network->find(name) : nullptr;
+      if (value && first && value->text != *first) return true;
+      if (value) first = &value->text;
+    }
+    return false;
+  }
   const SettingValues& values = m_model.settingValues();
   const std::uint32_t name = nameOf(key);
   const auto of = [&](int row) { return values.find(m_model.settingsOf(row), name); };
@@ -159,7 +175,8 @@ bool SettingsPanel::differ(const std::vector<int>& rows, const QString& key) con
 
 void SettingsPanel::refresh(const QHash<QString, int>& colours) {
   const int most = std::clamp(width() / kAxisRoom, kFewestAxes, kMostAxes);
-  const Drawn now{m_rows.revision(), most, m_rows.isGrouped(), m_model.differing(), m_model.metric(), colours};
+  const Drawn now{m_rows.revision(), most,   m_rows.isGrouped(), m_model.differing(), m_model.differingArguments(),
+                  m_model.metric(),  colours};
   if (now == m_drawn) return;  // sorted, or ticked: thousands of lines are not made anew for that
   m_drawn = now;
   std::vector<int> runs = m_rows.filtered();
@@ -167,9 +184,10 @@ void SettingsPanel::refresh(const QHash<QString, int>& colours) {
   m_axes.clear();
   std::vector<ParallelLine> lines;
   if (runs.size() > 1)
-    for (const QString& key : m_model.differing())
-      if (static_cast<int>(m_axes.size()) < most && !(m_rows.isGrouped() && isSeedSetting(key)) && differ(runs, key))
-        m_axes.push_back({key, labelOfSetting(key)});
+    for (ParallelAxes::Axis& axis : differing())
+      if (static_cast<int>(m_axes.size()) < most && !(m_rows.isGrouped() && isSeedSetting(axis.key)) &&
+          differ(runs, axis.key))
+        m_axes.push_back(std::move(axis));
   if (!m_axes.empty()) {
     m_axes.push_back({kResult, m_model.metricKind() == ValueKind::accuracy ? tr("Best %") : tr("Best")});
     lines.reserve(runs.size());
@@ -325,62 +343,6 @@ void SettingsPanel::restoreBrushes(const QJsonArray& brushes) {
   m_brushes = all;
   showLook();
   applyBrushes();
-}
-
-void SettingsPanel::weighSoon() {
-  if (!m_weighSoon.isActive()) m_weighSoon.start();
-}
-
-// Runs that finished, and that have a result of the metric by which all are compared.
-void SettingsPanel::weigh() {
-  CauseSamples samples;
-  std::vector<ParallelAxes::Axis> causes;
-  std::vector<int> runs = m_rows.filtered();
-  std::erase_if(runs, [this](int row) {
-    const RunRecord& run = m_model.run(row);
-    return run.state != RunState::finished || run.settings.empty() || run.bestStep < 0 || !std::isfinite(run.best) ||
-           run.metric != m_model.metric();
-  });
-  for (const QString& key : m_model.differing())
-    if (differ(runs, key)) causes.push_back({key, labelOfSetting(key)});
-  for (const int row : runs) {
-    std::vector<Cause>& sample = samples.causes.emplace_back();
-    for (const ParallelAxes::Axis& cause : causes) sample.push_back(causeOf(valueOf(row, cause.key)));
-    samples.results.push_back(m_model.run(row).best);
-  }
-  const std::size_t asked = hashOf(samples);
-  if (asked == m_weighed) return;  // a run that goes on changes nothing of those that finished
-  m_weighed = asked;
-  const QString title = tr("What moves the best %1").arg(m_model.metric().section('/', -1));
-  const qsizetype count = std::ssize(runs);
-  if (runs.size() < kLeastSamples || causes.empty()) {
-    m_weigh.forget();
-    m_weights->setTitle(title, counted(count, tr("finished runs")));
-    m_weights->setMessage(
-        runs.size() < kLeastSamples
-            ? tr("Too few runs to tell: %1 finished with a result, a forest needs %2.").arg(count).arg(kLeastSamples)
-            : tr("These runs differ in no setting."));
-    return;
-  }
-  m_weigh.ask([this, samples = std::move(samples), causes, title,
-               count](const std::atomic<bool>& outdated) -> NewestTask::Answer {
-    const auto weights = weighCauses(samples, &outdated);
-    return [this, weights, causes, title, count] {
-      const int explained = weights ? static_cast<int>(std::lround(100 * std::max(0.0, weights->explained))) : 0;
-      m_weights->setTitle(title, tr("%1, forest, explains %2 %").arg(counted(count, tr("runs"))).arg(explained));
-      if (!weights) return m_weights->setMessage(tr("All of these runs came to the same: nothing moved it."));
-      if (weights->explained < kLeastExplained)
-        return m_weights->setMessage(
-            tr("Too few runs to tell: the settings explain %1 % of what came of them, %2 % are needed.")
-                .arg(explained)
-                .arg(static_cast<int>(kLeastExplained * 100)));
-      std::vector<WeightBars::Bar> bars;
-      for (std::size_t i = 0; i < causes.size(); ++i)
-        bars.push_back({causes[i].key, causes[i].title, weights->shares[i]});
-      std::stable_sort(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-      m_weights->setBars(std::move(bars));
-    };
-  });
 }
 
 }  // namespace loom

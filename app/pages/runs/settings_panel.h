@@ -1,7 +1,7 @@
 #pragma once
-// The settings that differ in all runs that the filter leaves, and what came of them: as parallel axes, as a scatter of
-// one setting, or as what each of them moves (a random forest). Ranges that are brushed hold for the table and the
-// curves, too.
+// The settings and arguments of layers that differ in all runs that the filter leaves, and what came of them: as
+// parallel axes, as a scatter of one setting, or as what each of them moves (a random forest). Ranges that are brushed
+// hold for the table and the curves, too.
 #include <QHash>
 #include <QJsonArray>
 #include <QTimer>
@@ -59,6 +59,8 @@ class SettingsPanel : public QWidget {
   AxisValue valueOf(int row, const QString& key, std::uint32_t name) const;
   AxisValue resultOf(const RunRecord& run) const;
   const AxisValue& valueOf(SettingId id) const;
+  AxisValue argumentOf(int row, const std::string& name) const;
+  std::vector<ParallelAxes::Axis> differing() const;
   std::uint32_t nameOf(const QString& key) const;
   bool differ(const std::vector<int>& rows, const QString& key) const;
   void takeBrushes(const std::vector<AxisBrush>& brushes);
@@ -84,6 +86,7 @@ class SettingsPanel : public QWidget {
     int most = 0;
     bool grouped = false;
     QStringList differing;
+    std::vector<std::string> arguments;
     QString metric;
     QHash<QString, int> colours;
     bool operator==(const Drawn&) const = default;

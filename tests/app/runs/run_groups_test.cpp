@@ -2,6 +2,7 @@
 #include "app/run_groups.h"
 
 #include <QAbstractItemModelTester>
+#include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
 #include <QRandomGenerator>
@@ -11,6 +12,7 @@
 
 #include "app/group_series.h"
 #include "app/pages/runs/run_rows.h"
+#include "app/pages/runs/settings_panel.h"
 #include "app/run_metrics.h"
 #include "app/run_networks.h"
 #include "tests/app/runs/runs_page_fixture.h"
@@ -257,6 +259,41 @@ class RunGroupsTest : public RunsPageFixture {
     // Of equal networks nothing is said.
     store().remove(b);
     QTRY_VERIFY(table().isColumnHidden(RunsModel::network));
+  }
+
+  // What a search tries of a layer stands in the drawings alone.
+  void argumentsOfLayersAreAxesAsSettingsAre() {
+    const auto network = [](int outputs, const char* more = "") {
+      return Json::parse(R"([{"id": "x", "layer": "Input", "shape": [2]},
+        {"id": "y", "layer": "Input", "shape": [1], "type": "label"}, {"id": "out", "layer": "Linear", "outputs": )" +
+                         std::to_string(outputs) + R"(}, {"id": "loss", "layer": "SoftmaxCrossEntropy"},
+        {"id": "score", "layer": "Accuracy"})" +
+                         std::string(more) + "]");
+    };
+    addSeed("a", 1, 0.7, {}, network(2));
+    addSeed("b", 1, 0.8, {{"name", "Momentum"}, {"learning_rate", 0.1}}, network(8));
+    addSeed("c", 1, 0.9, {}, network(24, R"(, {"id": "extra", "layer": "ReLU"})"));
+    showPage("runs");
+    ParallelAxes& axes = page().differing();
+    const std::vector<QString> both{"Learning rate", "out outputs", "Best %"};
+    QTRY_COMPARE(axes.axes(), both);  // nothing of a layer that some lack
+    std::map<QString, AxisValue> outputs;
+    for (const ParallelLine& line : axes.lines()) outputs[line.id] = line.values[1];
+    QCOMPARE(outputs["a"].number, std::optional(2.0));
+    QCOMPARE(outputs["c"].text, QString("24"));
+    // Where the wider ones are brushed the others go from the table.
+    const QRectF plot = axes.plot();
+    const QPoint top(qRound(axes.axisX(1)), qRound(plot.top() - 4)), middle(top.x(), qRound(plot.center().y()) - 20);
+    QTest::mousePress(&axes, Qt::LeftButton, {}, top);
+    QTest::mouseMove(&axes, middle);
+    QTest::mouseRelease(&axes, Qt::LeftButton, {}, middle);
+    QTRY_COMPARE(rows().accepted(), 1);
+    QCOMPARE(names(), QStringList("c"));
+    QTest::mouseDClick(&axes, Qt::LeftButton, {}, {top.x(), (top.y() + middle.y()) / 2});
+    QTRY_COMPARE(rows().accepted(), 3);
+    page().settings().setLook(SettingsPanel::scatter);
+    const auto* const x = page().settings().findChild<QComboBox*>("scatter-x");
+    QCOMPARE(x->itemText(1), QString("out outputs"));
   }
 
   void aLayerThatIsNotInAllIsNamed() {
