@@ -11,7 +11,7 @@ namespace loom {
 namespace {
 
 constexpr int kAtOnceMs = 8;  // half a frame
-constexpr int kMostReading = 6, kWaitMs = 4;
+constexpr int kMostReading = 16, kWaitMs = 4;
 
 }  // namespace
 
