@@ -25,6 +25,7 @@ constexpr int kMostFaults = 5;  // of one run, which must also come to its end
 int recoveryOf(Kind kind) {
   return kind == Kind::slurm ? 480 : 150;
 }
+constexpr int kLongest = 1800;       // from its last fault to its end
 constexpr int kEnding = 60;          // until nothing of a run that has ended is there any more
 constexpr int kResumeAgainMs = 700;  // a person tries again
 
@@ -160,10 +161,15 @@ void Lane::train() {
     }
     if (!recovers(before)) return;
   }
-  // To its end, resumed where it must.
-  if (!await(recoveryOf(m_place.kind), [this] { return seen().state == "finished" || !recovers(seen().step); }) ||
-      m_lost)
-    return;
+  // To its end, resumed where it must, however slow the machine is: recovers() tells of one that stands still.
+  const auto late = Clock::now() + std::chrono::seconds(kLongest);
+  while (seen().state != "finished") {
+    if (!recovers(seen().step)) return;
+    if (Clock::now() > late) {
+      m_lost = true;
+      return violated(fmt::format("it goes on and comes to no end: {} at step {}", seen().state, seen().step));
+    }
+  }
   finish();
 }
 
