@@ -101,6 +101,11 @@ QDialog* HostQuestions::makeDialog(const Open& open) {
   column->setContentsMargins(20, 18, 20, 16);
   column->setSpacing(10);
   column->addWidget(words("heading", titleOf(question)));
+  if (!question.refused.isEmpty()) {
+    auto* refused = words("error", question.refused);
+    refused->setObjectName("question-refused");
+    column->addWidget(refused);
+  }
   if (!question.note.isEmpty()) column->addWidget(words("hint", question.note));  // what the far side says to it
   auto* text = words("field", question.text);
   text->setObjectName("question-text");

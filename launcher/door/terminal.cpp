@@ -78,6 +78,7 @@ std::optional<QString> askOnTerminal(const SshQuestion& question) {
     return answer && answer->trimmed().compare("yes", Qt::CaseInsensitive) == 0 ? std::optional<QString>("yes")
                                                                                 : std::nullopt;
   }
+  if (!question.refused.isEmpty()) tty.say(QStringLiteral("\r\033[K%1\n").arg(question.refused));
   tty.say(QStringLiteral("\r\033[K%1: %2%3")
               .arg(question.host, question.text.trimmed(),
                    question.text.trimmed().endsWith(':') ? QStringLiteral(" ") : QStringLiteral(": ")));

@@ -163,7 +163,7 @@ void LineWorker::open(Questions::Mode mode) {
     greet();
   } catch (const SshError& error) {
     if (error.fault() == SshFault::signIn) m_questions.refused();
-    fail(error.fault(), QString::fromStdString(error.what()));
+    fail(error);
   } catch (const Error& error) {
     fail(SshFault::refused, QString::fromStdString(error.what()));
   }
@@ -249,7 +249,7 @@ void LineWorker::install() {
     });
     greet();
   } catch (const SshError& error) {
-    fail(error.fault(), QString::fromStdString(error.what()));
+    fail(error);
   } catch (const Error& error) {
     fail(SshFault::refused, QString::fromStdString(error.what()));
   }
@@ -281,7 +281,11 @@ QString LineWorker::remedyOf(SshFault fault, const QString& sentence) const {
   return QStringLiteral("ssh -v %1%2%3 true").arg(key, port, place);
 }
 
-void LineWorker::fail(SshFault fault, const QString& sentence) {
+void LineWorker::fail(const SshError& error) {
+  fail(error.fault(), QString::fromStdString(error.what()), QString::fromStdString(error.remedy()));
+}
+
+void LineWorker::fail(SshFault fault, const QString& sentence, const QString& remedy) {
   m_jobs.offline();
   m_agent.reset();
   {
@@ -301,7 +305,7 @@ void LineWorker::fail(SshFault fault, const QString& sentence) {
                    .status = CheckLine::Status::failed,
                    .finding = sentence};
     line.why = QStringLiteral("Nothing else can be checked before this is mended.");
-    line.remedy = remedyOf(fault, sentence);
+    line.remedy = remedy.isEmpty() ? remedyOf(fault, sentence) : remedy;
     say(line);
     finishCheck();
   }

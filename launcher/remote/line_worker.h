@@ -69,7 +69,8 @@ class LineWorker : public QObject {
   void install();
   void broken(const AgentClient::Loss& loss);
   QString remedyOf(SshFault fault, const QString& sentence) const;
-  void fail(SshFault fault, const QString& sentence);
+  void fail(SshFault fault, const QString& sentence, const QString& remedy = {});
+  void fail(const SshError& error);
   void checkConnection();
   void checkMachine();
   void await(const QString& what);

@@ -27,7 +27,7 @@ void Questions::begin(Mode mode) {
 
 std::optional<QString> Questions::ask(const SshQuestion& asked) {
   SshQuestion question = asked;
-  for (QString* each : {&question.host, &question.text, &question.note, &question.fingerprint})
+  for (QString* each : {&question.host, &question.text, &question.note, &question.fingerprint, &question.refused})
     *each = QString::fromStdString(shownText(each->toStdString(), kLongestQuestion));
   QMutexLocker lock(&m_mutex);
   if (question.kind == SshQuestion::Kind::notice) {

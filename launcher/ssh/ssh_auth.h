@@ -6,7 +6,10 @@
 namespace loom {
 
 // Answers how it went: "with a key of the agent", "with key id_ed25519 and a code". Throws SshError(signIn) naming what
-// was tried.
+// was tried, with the command that mends it.
 QString authenticate(ssh_session_struct* session, const SshTarget& target, const SshAsk& ask);
+
+// What is said with a question that is asked again: whose answer it was that did not do.
+QString refusedWords(SshQuestion::Kind kind, const QString& host);
 
 }  // namespace loom

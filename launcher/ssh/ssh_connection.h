@@ -23,6 +23,7 @@ struct SshQuestion {
   QString text;          // what is asked, as the key file or the far side names it
   QString note;          // what the far side says to it: the name of what asks, and its instruction
   QString fingerprint;   // newHostKey: "ED25519 SHA256:..."
+  QString refused;       // what became of the answer before this question; empty = it is the first one
   bool visible = false;  // what is typed may be seen
 };
 // The answer ("yes" for a host key), or nothing when it was declined or nobody may be asked now. May block.

@@ -1,5 +1,8 @@
 #pragma once
 // Why a host is not reached, told apart by what can be done about it.
+#include <string>
+#include <utility>
+
 #include "engine/base/error.h"
 #include "engine/base/foreign.h"
 
@@ -16,12 +19,15 @@ enum class SshFault {
 class SshError : public Error {
  public:
   // Most of these sentences hold words of the far side.
-  SshError(SshFault fault, const std::string& message)
-      : Error(ErrorCode::communication, shownText(message)), m_fault(fault) {}
+  // `remedy`: the command that mends it; empty = none is known here.
+  SshError(SshFault fault, const std::string& message, std::string remedy = {})
+      : Error(ErrorCode::communication, shownText(message)), m_fault(fault), m_remedy(std::move(remedy)) {}
   SshFault fault() const { return m_fault; }
+  const std::string& remedy() const { return m_remedy; }
 
  private:
   SshFault m_fault;
+  std::string m_remedy;
 };
 
 }  // namespace loom

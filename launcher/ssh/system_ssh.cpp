@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "launcher/ssh/local_transport.h"
+#include "launcher/ssh/ssh_auth.h"
 
 namespace loom {
 namespace {
@@ -122,8 +123,12 @@ void SystemSsh::answerQuestion() {
   QFile file(m_folder.filePath("question"));
   if (!file.open(QIODevice::ReadOnly)) return;
   const QByteArray hint = file.readLine().trimmed();
-  const SshQuestion question = questionOf(hint, QString::fromUtf8(file.readAll()));
+  SshQuestion question = questionOf(hint, QString::fromUtf8(file.readAll()));
   file.remove();
+  // ssh asks in the same words when an answer did not do.
+  if (question.kind != SshQuestion::Kind::notice && m_asked.contains(question.text))
+    question.refused = refusedWords(question.kind, question.host);
+  m_asked << question.text;
   const auto answer = m_ask(question);
   if (question.kind == SshQuestion::Kind::notice) return;  // ssh takes its askpass away itself
   QByteArray line = (answer ? '+' + answer->toUtf8() : QByteArray("-")) + '\n';

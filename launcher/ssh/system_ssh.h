@@ -41,6 +41,7 @@ class SystemSsh : public HostTransport {
   std::unique_ptr<ByteChannel> m_master;
   std::atomic<bool> m_aborted{false};
   QString m_fingerprint;
+  QStringList m_asked;  // what it asked so far
 };
 
 // A prompt for what is good more than once: "Password:", "(mara@head) Password for mara:", "mara's password:". Anything

@@ -24,7 +24,9 @@ class SshTest : public QObject {
  private:
   std::unique_ptr<Sshd> m_sshd;
   QStringList m_asked;
-  QString m_shown;  // the fingerprint
+  QStringList m_refused;  // what each question said of the answer before it
+  QString m_shown;        // the fingerprint
+  QString m_remedy;       // of the last fault
 
   SshAsk yes() {
     return [this](const SshQuestion& question) -> std::optional<QString> {
@@ -33,6 +35,13 @@ class SshTest : public QObject {
       return question.kind == SshQuestion::Kind::newHostKey ? QStringLiteral("yes")
              : question.kind == SshQuestion::Kind::code     ? QStringLiteral("123456")
                                                             : QStringLiteral("geheim");
+    };
+  }
+  SshAsk inTurn(const QStringList& answers) {
+    return [this, left = answers](const SshQuestion& question) mutable -> std::optional<QString> {
+      m_asked << question.text;
+      m_refused << question.refused;
+      return left.takeFirst();
     };
   }
   static SshAsk nobody() {
@@ -55,11 +64,13 @@ class SshTest : public QObject {
     }
     return all + channel->read();
   }
-  static std::pair<SshFault, QString> faultOf(SshTarget target, SshAsk ask) {
+  std::pair<SshFault, QString> faultOf(SshTarget target, SshAsk ask) {
+    m_remedy.clear();
     try {
       SshConnection connection(std::move(target), std::move(ask));
       connection.open();
     } catch (const SshError& error) {
+      m_remedy = QString::fromStdString(error.remedy());
       return {error.fault(), QString(error.what())};
     }
     return {SshFault::refused, QStringLiteral("it went well")};
@@ -71,6 +82,7 @@ class SshTest : public QObject {
   }
   void init() {
     m_asked.clear();
+    m_refused.clear();
     m_sshd = std::make_unique<Sshd>();
   }
   void cleanup() { m_sshd.reset(); }
@@ -205,22 +217,52 @@ class SshTest : public QObject {
     QCOMPARE(server.attempts(), 1);
   }
 
+  // With its fingerprint, which stands in the host's log, and with the command that puts this very key there.
   void aKeyThatIsNotLetInIsNamed() {
     QFile::remove(m_sshd->path("authorized"));
     const auto [fault, sentence] = faultOf(target(), yes());
     QCOMPARE(fault, SshFault::signIn);
-    QVERIFY2(sentence.contains(m_sshd->path("id")) && sentence.contains("ssh-copy-id"), qPrintable(sentence));
+    QProcess print;
+    print.start("ssh-keygen", {"-l", "-f", m_sshd->path("id.pub")});
+    QVERIFY(print.waitForFinished());
+    const QString id = m_sshd->path("id"), offered = print.readAllStandardOutput().split(' ').value(1);
+    QVERIFY2(sentence.contains(QStringLiteral("tried: key %1 (ED25519 %2)").arg(id, offered)), qPrintable(sentence));
+    QVERIFY2(sentence.contains("chmod go-w"), qPrintable(sentence));
+    QCOMPARE(m_remedy,
+             QStringLiteral("ssh-copy-id -i %1 -p %2 %3@127.0.0.1").arg(id).arg(m_sshd->port()).arg(target().user));
+    QVERIFY2(sentence.contains(m_remedy), qPrintable(sentence));
+    // So the page shows it, as what is to be copied.
+    Host host = hostFromText("there");
+    HostLine line(host, {.program = FAKE_LOOM, .sshConfig = m_sshd->clientConfig()});
+    QSignalSpy found(&line, &HostLine::checkLine);
+    line.check(0);
+    QTRY_COMPARE_WITH_TIMEOUT(found.size(), 1, 20000);
+    QCOMPARE(found[0][0].value<CheckLine>().status, CheckLine::Status::failed);
+    QCOMPARE(found[0][0].value<CheckLine>().remedy, m_remedy);
   }
 
   void aLockedKeyAsksForItsPassphrase() {
     QCOMPARE(QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "geheim", "-f", m_sshd->path("id")}), 0);
-    SshConnection connection(target(), yes());
+    SshConnection connection(target(), inTurn({"yes", "falsch", "geheim"}));
     connection.open();
-    QCOMPARE(m_asked.size(), 2);
+    QCOMPARE(m_asked.size(), 3);
     QVERIFY(m_asked[1].contains("passphrase"));
+    QCOMPARE(m_asked[2], m_asked[1]);
+    QCOMPARE(m_refused, QStringList({"", "", "That passphrase does not open the key."}));
     const auto [fault, sentence] = faultOf(target(), nobody());
     QCOMPARE(fault, SshFault::signIn);
-    QVERIFY2(sentence.contains("locked"), qPrintable(sentence));
+    QVERIFY2(sentence.contains("locked, its passphrase was not given"), qPrintable(sentence));
+    QCOMPARE(m_remedy, "ssh-add " + m_sshd->path("id"));
+    QVERIFY(faultOf(target(), inTurn({"falsch", "falsch", "falsch"})).second.contains("its passphrase was wrong"));
+  }
+
+  void aKeyThatIsNotThereIsNamed() {
+    SshTarget wanted = target();
+    wanted.identities = {m_sshd->path("none")};
+    const auto [fault, sentence] = faultOf(wanted, yes());
+    QCOMPARE(fault, SshFault::signIn);
+    QVERIFY2(sentence.contains("there is no such file"), qPrintable(sentence));
+    QCOMPARE(m_remedy, "ssh-keygen -t ed25519 -f " + m_sshd->path("none"));
   }
 
   void anAgentSignsIn() {
@@ -260,12 +302,22 @@ class SshTest : public QObject {
 
   void aWrongPasswordIsTriedThreeTimes() {
     const SshServer server(SshServer::Demand::password);
-    const auto [fault, sentence] = faultOf(targetOf(server), [](const SshQuestion& question) {
-      return question.kind == SshQuestion::Kind::newHostKey ? QString("yes") : QString("falsch");
-    });
+    const auto [fault, sentence] = faultOf(targetOf(server), inTurn({"yes", "falsch", "falsch", "falsch", "geheim"}));
     QCOMPARE(fault, SshFault::signIn);
     QCOMPARE(server.attempts(), 3);
-    QVERIFY2(sentence.contains("a password") && !sentence.contains("falsch"), qPrintable(sentence));
+    QVERIFY2(sentence.contains("a password (refused)") && !sentence.contains("falsch"), qPrintable(sentence));
+    QVERIFY2(m_remedy.startsWith("ssh -p "), qPrintable(m_remedy));
+    const auto [unasked, silence] = faultOf(targetOf(server), nobody());
+    QVERIFY2(silence.contains("a password (not given)"), qPrintable(silence));
+  }
+
+  // Who asks again says why.
+  void aWrongAnswerIsAskedAgainWithAWord() {
+    const SshServer server(SshServer::Demand::passwordThenCode);
+    SshConnection connection(targetOf(server), inTurn({"yes", "falsch", "geheim", "000000", "123456"}));
+    connection.open();
+    const QString there = targetOf(server).shown();
+    QCOMPARE(m_refused, QStringList({"", "", there + " refused the password.", "", there + " refused the answer."}));
   }
 
   void aKeyThatOthersMayReadIsNotUsed() {
@@ -273,6 +325,7 @@ class SshTest : public QObject {
     const auto [fault, sentence] = faultOf(target(), yes());
     QCOMPARE(fault, SshFault::signIn);
     QVERIFY2(sentence.contains("others may read it: chmod 600 " + m_sshd->path("id")), qPrintable(sentence));
+    QCOMPARE(m_remedy, "chmod 600 " + m_sshd->path("id"));
   }
 
   // What ended is told as such, also by a signal; and one program at a time is enough.

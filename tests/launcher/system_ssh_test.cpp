@@ -85,10 +85,15 @@ class SystemSshTest : public QObject {
 
   void aLockedKeyAsksForItsPassphrase() {
     QCOMPARE(QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "", "-N", "gehe im", "-f", m_sshd->path("id")}), 0);
-    SystemSsh ssh(place(), yes());
+    SystemSsh ssh(place(), [this](const SshQuestion& question) -> std::optional<QString> {
+      m_asked << question;
+      return question.kind == SshQuestion::Kind::newHostKey ? "yes" : m_asked.size() == 2 ? "falsch" : "gehe im";
+    });
     ssh.open();
-    QCOMPARE(m_asked.size(), 2);
+    QCOMPARE(m_asked.size(), 3);
     QCOMPARE(m_asked[1].kind, SshQuestion::Kind::passphrase);
+    QCOMPARE(m_asked[1].refused, QString());
+    QCOMPARE(m_asked[2].refused, QString("That passphrase does not open the key."));
     QCOMPARE(output(ssh, "echo in"), "in\n");
     const auto [fault, sentence] = faultOf(place(), nobody());
     QCOMPARE(fault, SshFault::signIn);

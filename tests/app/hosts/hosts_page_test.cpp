@@ -286,6 +286,27 @@ class HostsPageTest : public HostsWindow {
     }
   }
 
+  // Whoever is asked again is told why.
+  void aPasswordThatTheHostRefusedIsAskedAgainWithAWord() {
+    m_side->questions = {{.kind = SshQuestion::Kind::password, .host = "there", .text = "Password:"},
+                         {.kind = SshQuestion::Kind::password,
+                          .host = "there",
+                          .text = "Password:",
+                          .refused = "there refused the password."}};
+    addHost("there");
+    QTRY_VERIFY(m_open->part<QLineEdit>("answer"));
+    QVERIFY(!m_open->part<QLabel>("question-refused"));
+    QTest::keyClicks(m_open->part<QLineEdit>("answer"), "hunter2");
+    m_open->click("accept");
+    QTRY_VERIFY(m_open->part<QLabel>("question-refused"));
+    QVERIFY(m_open->part<QLabel>("question-refused")->isVisible());
+    QCOMPARE(m_open->part<QLabel>("question-refused")->text(), QString("there refused the password."));
+    QTest::keyClicks(m_open->part<QLineEdit>("answer"), "hunter3");
+    m_open->click("accept");
+    QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
+    QCOMPARE(m_side->answers.back(), std::optional<QString>("hunter3"));
+  }
+
   void whatIsTypedInTheFormHoldsUnlessItIsWrong() {
     addHost("there");
     QTRY_VERIFY_WITH_TIMEOUT(report("there").at > 0, kPatience);
