@@ -28,6 +28,12 @@ ProcessorPlan planOnProcessor(const Project& project, const ProcessorTimes& proc
   PlannedCosts costs = plannedCosts(
       project, [](Program program, const CompileOptions& options) { return stepCost(std::move(program), options); });
   costs.memory.total.processBytes = processBytes(costs.updates);
+  // The weights of before the step, which those behind it are compared with.
+  for (UpdatePlan& update : costs.memory.updates)
+    if (settings.recordLayers > 0) {
+      update.cost.recordBytes += update.cost.gradientBytes;
+      costs.memory.total.recordBytes += update.cost.gradientBytes;
+    }
   return {std::move(costs.memory), predictStep(costs.updates, settings.batch, settings.precision, processor)};
 }
 

@@ -80,7 +80,7 @@ std::int64_t stateBytes(const Program& program, const Parameter& state) {
 
 std::int64_t CostPlan::totalBytes() const {
   return weightBytes + gradientBytes + optimizerBytes + copyBytes + stateBytes + activationBytes + inputBytes +
-         processBytes;
+         recordBytes + processBytes;
 }
 
 StepMemory rowMajorMemory(const Program& program) {
@@ -106,6 +106,7 @@ CostPlan planCosts(const Program& program, const StepMemory& memory,
   plan.weightBytes = plan.gradientBytes = plan.parameters * kFloat;
   plan.activationBytes = memory.activations;
   plan.inputBytes = memory.inputs;
+  plan.recordBytes = memory.record;
   plan.keptActivationBytes = std::max(memory.keptActivations, memory.activations);
   plan.operationsAgain = memory.operationsAgain;
   plan.againMultiplyAdds = memory.againMultiplyAdds * static_cast<double>(passes);
@@ -165,6 +166,7 @@ ProjectPlan planTraining(const Project& project, const MemoryOf& memoryOf) {
     total.copyBytes += planned.cost.copyBytes;
     total.activationBytes = std::max(total.activationBytes, planned.cost.activationBytes);
     total.inputBytes += planned.cost.inputBytes;
+    total.recordBytes += planned.cost.recordBytes;
     total.keptActivationBytes = std::max(total.keptActivationBytes, planned.cost.keptActivationBytes);
     total.operationsAgain += planned.cost.operationsAgain;
     total.againMultiplyAdds += planned.cost.againMultiplyAdds / update.every;

@@ -21,6 +21,7 @@ struct CostPlan {
   std::int64_t activationBytes = 0;  // the arena: one shard, forward and backward, with sharing by lifetime
   std::int64_t inputBytes =
       0;  // what stays beside it: one shard of every Input; a machine's results and packed weights
+  std::int64_t recordBytes = 0;    // of layers that are recorded (setting `record_layers`), beside all that
   std::int64_t processBytes = 0;   // on a processor, in `total` alone: what the process holds that is no tensor
   double forwardMultiplyAdds = 0;  // of one step, all its passes
   double backwardMultiplyAdds = 0;
@@ -39,6 +40,7 @@ struct StepMemory {
   std::int64_t keptActivations = 0;
   std::int64_t operationsAgain = 0;
   double againMultiplyAdds = 0;
+  std::int64_t record = 0;  // CostPlan::recordBytes
 };
 // A machine's own answer (Backend::measure); or, where no machine is at hand, that of row-major f32 without scratch
 // memory: an estimate. planTraining() asks it once for each update, in their order.

@@ -40,6 +40,7 @@ Json toJson(const CostPlan& cost) {
           {"kept_activation_bytes", cost.keptActivationBytes},
           {"operations_again", cost.operationsAgain},
           {"input_bytes", cost.inputBytes},
+          {"record_bytes", cost.recordBytes},
           {"process_bytes", cost.processBytes},
           {"total_bytes", cost.totalBytes()},
           {"forward_multiply_adds", cost.forwardMultiplyAdds},
@@ -61,6 +62,7 @@ std::string lines(const CostPlan& cost) {
   line("activations", bytesText(cost.activationBytes));
   if (cost.operationsAgain > 0) line("  if all were kept", bytesText(cost.keptActivationBytes));
   line("inputs", bytesText(cost.inputBytes));
+  if (cost.recordBytes > 0) line("layers recorded", bytesText(cost.recordBytes));
   if (cost.processBytes > 0) line("kernels and threads", bytesText(cost.processBytes));
   line("memory together", bytesText(cost.totalBytes()));
   line("multiply-adds, forward", scaledText(cost.forwardMultiplyAdds, 1000, {" ", "k", "M", "G", "T", "P"}));

@@ -22,7 +22,7 @@ struct Computed {
 Computed computedOf(const StepTimes& one, std::size_t update, double scale) {
   Computed computed;
   for (const StepTimes::Stage& stage : one.stages) {
-    if (stage.update != update) continue;
+    if (stage.update != update || stage.ofRecord) continue;
     if (stage.ofUpdate) {
       computed.share = stage.times;
       continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace loom {
 
@@ -12,12 +13,15 @@ StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, D
   double moved = 0;
   for (const UpdateCost& update : updates)
     moved += static_cast<double>(update.passes) * bytesMoved(update.pass.stages) + bytesMoved(update.update.stages);
-  const auto add = [&](const StepCost& cost, std::size_t update, double times, bool ofUpdate) {
+  enum class Part { record, pass, update };
+  const auto add = [&](const StepCost& cost, std::size_t update, double times, Part part) {
+    const bool recorded = part == Part::record;
     for (StageCost stage : cost.stages) {
       stage.step = moved;
+      if (recorded) stage.origin.clear();  // a layer's own time is what it trains
       const double seconds = secondsOf(stage);
-      step.stages.push_back({stage, update, times, seconds, ofUpdate});
-      OpTime& op = ops[stage.op];
+      step.stages.push_back({stage, update, times, seconds, part == Part::update, recorded});
+      OpTime& op = ops[recorded ? kRecordedOp : stage.op];
       op.stages += times * stage.calls;
       op.bytes += times * (stage.read + stage.written);
       op.operations += times * stage.operations;
@@ -26,9 +30,14 @@ StepTimes predictStep(std::span<const UpdateCost> updates, std::int64_t batch, D
     }
   };
   for (std::size_t i = 0; i < updates.size(); ++i) {
-    const double share = 1.0 / static_cast<double>(updates[i].every);
-    add(updates[i].pass, i, share * static_cast<double>(updates[i].passes), false);
-    add(updates[i].update, i, share, true);
+    const UpdateCost& each = updates[i];
+    const double share = 1.0 / static_cast<double>(each.every);
+    if (each.recordEvery > 0)
+      add(each.record, i,
+          static_cast<double>(each.recordPasses) / static_cast<double>(std::lcm(each.every, each.recordEvery)),
+          Part::record);
+    add(each.pass, i, share * static_cast<double>(each.passes), Part::pass);
+    add(each.update, i, share, Part::update);
   }
   for (auto& [name, op] : ops) {
     op.op = name;

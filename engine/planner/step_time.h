@@ -22,7 +22,11 @@ namespace loom {
 struct UpdateCost {
   StepCost pass, update;
   std::int64_t passes = 1, every = 1;
+  // What a look at the layers costs (setting `record_layers`), in each `recordEvery`-th step; 0: never.
+  StepCost record = {};
+  std::int64_t recordPasses = 1, recordEvery = 0;
 };
+inline constexpr const char* kRecordedOp = "layers recorded";  // what those stages are summed under
 
 // All stages of one op, in a mean step.
 struct OpTime {
@@ -46,6 +50,7 @@ struct StepTimes {
     double times = 1;       // a step
     double seconds = 0;     // once
     bool ofUpdate = false;  // of the weights, behind the passes
+    bool ofRecord = false;  // before them
   };
   std::vector<Stage> stages;  // in order
 };

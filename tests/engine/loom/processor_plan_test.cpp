@@ -72,6 +72,31 @@ TEST(ProcessorPlan, PassesAddUpAndAnUpdateOfEveryOtherStepCountsHalf) {
   EXPECT_NEAR(of({{"batch", 64}}, 2) / once, 0.5, 1e-9);
 }
 
+// About a step more each time, and the values of all layers at once.
+TEST(ProcessorPlan, RecordedLayersCostAStepNowAndThenAndTheirValues) {
+  const auto of = [](int every) {
+    return planOnProcessor(
+        projectOf(makeWorkload("resnet20"), {{"batch", 8}, {"threads", 2}, {"record_layers", every}}), assumed());
+  };
+  const ProcessorPlan never = of(0), each = of(1), tenth = of(10);
+  const double added = each.step.seconds - never.step.seconds;
+  EXPECT_GT(added, 0.5 * never.step.seconds);
+  EXPECT_LT(added, 2 * never.step.seconds);
+  EXPECT_NEAR((tenth.step.seconds - never.step.seconds) / added, 0.1, 1e-9);
+  EXPECT_EQ(never.memory.total.recordBytes, 0);
+  EXPECT_EQ(each.memory.total.recordBytes, tenth.memory.total.recordBytes);
+  // Values and slopes of every layer, and the weights of before.
+  const double kept = static_cast<double>(each.memory.total.recordBytes - never.memory.total.gradientBytes);
+  EXPECT_GT(kept, 1.2 * static_cast<double>(never.memory.total.activationBytes));
+  EXPECT_EQ(each.memory.total.totalBytes() - never.memory.total.totalBytes(), each.memory.total.recordBytes);
+  EXPECT_THAT(toText(each.step), HasSubstr(kRecordedOp));
+  EXPECT_THAT(toText(each.memory), HasSubstr("layers recorded"));
+  EXPECT_THAT(toText(never.memory), testing::Not(HasSubstr("layers recorded")));
+  // A layer's own time is what it trains.
+  const NodeTimes with = nodeTimes(toJson(each.step)).front(), without = nodeTimes(toJson(never.step)).front();
+  for (const auto& [layer, seconds] : without.nodes) EXPECT_NEAR(with.nodes.at(layer) / seconds, 1, 1e-9) << layer;
+}
+
 // What a calibration found of a network is what is predicted of that network.
 TEST(ProcessorPlan, OfTheNetworkThatWasMeasuredIsWhatWasMeasured) {
   drawn::Drawing d = drawn::begin("probe", {64}, "values", {1});
