@@ -40,6 +40,7 @@ void PropertyForm::clear() {
   }
   m_rows.clear();
   m_invalid.clear();
+  tellUnread();
   m_problems.clear();
   m_mixed.clear();
   m_entry = nullptr;
@@ -58,6 +59,10 @@ void PropertyForm::keepDrafts() {
     m_drafts.remove(m_identity);
   else
     m_drafts.insert(m_identity, drafts);
+  if (std::vector<Unread> left = unread(); left.empty())
+    m_left.remove(m_identity);
+  else
+    m_left.insert(m_identity, std::move(left));
 }
 
 void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString& identity) {
@@ -101,6 +106,7 @@ void PropertyForm::setEntry(const Entry& entry, const Json& given, const QString
       if (FormRow* found = row(key)) found->editor()->restoreDraft(texts);
     }
   }
+  m_left.remove(identity);
   m_changed = -1;
   refresh();
 }
@@ -242,6 +248,45 @@ void PropertyForm::refreshProblems() {
     }
     row->setProblems(problems);
   }
+  tellUnread();
+}
+
+void PropertyForm::tellUnread() {
+  if (m_told == m_invalid) return;
+  m_told = m_invalid;
+  Q_EMIT unreadChanged();
+}
+
+std::vector<PropertyForm::Unread> PropertyForm::unread() const {
+  std::vector<Unread> unread;
+  for (const FormRow* each : m_rows) {
+    const Field& field = each->field();
+    const auto found = m_invalid.find(field.key);
+    if (found == m_invalid.end() || !isRead(*m_entry, field, m_given)) continue;
+    unread.push_back({field.key, QString::fromStdString(field.label), found->second, readable(field, valueOf(field))});
+  }
+  return unread;
+}
+
+QHash<QString, std::vector<PropertyForm::Unread>> PropertyForm::unreadOfAll() const {
+  QHash<QString, std::vector<Unread>> all = m_left;
+  if (std::vector<Unread> own = unread(); !own.empty()) all.insert(m_identity, std::move(own));
+  return all;
+}
+
+void PropertyForm::takeBack(const QString& identity, const std::string& key) {
+  if (m_entry && identity == m_identity) return takeBack(key);
+  if (m_drafts.contains(identity)) m_drafts[identity].erase(key);
+  if (m_left.contains(identity)) std::erase_if(m_left[identity], [&](const Unread& each) { return each.key == key; });
+  Q_EMIT unreadChanged();
+}
+
+void PropertyForm::takeBack(const std::string& key) {
+  FormRow* const found = row(key);
+  if (!found) return;
+  found->showValue(valueOf(found->field()));
+  m_invalid.erase(key);
+  refresh();
 }
 
 void PropertyForm::setHeading(const QString& heading) {

@@ -63,6 +63,19 @@ class PropertyForm : public QWidget {
   // Tab comes to the rows behind `field`: those of a new entry were made later than all that stands around them.
   void tabBehind(QWidget* field);
 
+  // Texts that stand in rows and are no value: the value that is kept is another than what one reads.
+  struct Unread {
+    std::string key;
+    QString label, problem;  // "Learning rate", "'abc' is no number"
+    QString kept;            // the value that holds, as the row shows it
+  };
+  std::vector<Unread> unread() const;
+  // Also of things that were edited here before, whose texts come back with them: by identity.
+  QHash<QString, std::vector<Unread>> unreadOfAll() const;
+  // Such a text gives way to the value.
+  void takeBack(const std::string& key);
+  void takeBack(const QString& identity, const std::string& key);
+
   int changedCount() const;
   int visibleCount() const;
   void reset(const std::string& key);
@@ -72,12 +85,14 @@ class PropertyForm : public QWidget {
  Q_SIGNALS:
   void edited(const QString& key, const loom::Json& value);  // null = back to the default (the key goes)
   void changedCountChanged(int count);
+  void unreadChanged();
   void hintTriggered(const QString& key);
 
  private:
   void take(FormRow& row, const Json& value);
   void refresh();
   void refreshProblems();
+  void tellUnread();
   Json valueOf(const Field& field) const;
   void keepDrafts();
 
@@ -95,7 +110,9 @@ class PropertyForm : public QWidget {
   std::vector<FormRow*> m_rows;
   std::vector<FieldProblem> m_problems;
   std::map<std::string, QString> m_invalid;                     // what stands in a row but is no value
+  std::map<std::string, QString> m_told;                        // of them, when unreadChanged() was sent last
   QHash<QString, std::map<std::string, QStringList>> m_drafts;  // by identity
+  QHash<QString, std::vector<Unread>> m_left;                   // what is wrong with them
   QVBoxLayout* m_column;
   QWidget* m_headingRow;
   QLabel* m_heading;

@@ -20,6 +20,12 @@ QLabel* made(const char* kind, const QString& text = {}) {
   return label;
 }
 
+QString problemOf(const NumberField& field) {
+  if (!field.problem().isEmpty()) return field.problem();
+  if (!field.value()) return BatchEquation::tr("a number is missing");
+  return *field.value() >= 1 ? QString() : BatchEquation::tr("1 is the least");
+}
+
 }  // namespace
 
 BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
@@ -79,17 +85,48 @@ BatchEquation::BatchEquation(QWidget* parent) : QWidget(parent) {
   connect(m_ranksField, &NumberField::valueChanged, this, &BatchEquation::ranksTyped);
   connect(m_accumulationField, &NumberField::valueChanged, this, &BatchEquation::accumulationTyped);
   connect(m_globalField, &NumberField::valueChanged, this, &BatchEquation::globalTyped);
+  for (NumberField* each : {m_perRankField, m_ranksField, m_accumulationField, m_globalField})
+    connect(each, &QLineEdit::textChanged, this, [this, each] {
+      setStyleProperty(each, "problem", problemOf(*each).isEmpty() ? QString() : QStringLiteral("error"));
+      if (!m_setting) Q_EMIT unreadChanged();
+    });
 }
 
 void BatchEquation::setValues(std::int64_t globalBatch, std::int64_t accumulation, std::int64_t ranks) {
   m_global = std::max<std::int64_t>(1, globalBatch);
   m_accumulation = std::max<std::int64_t>(1, accumulation);
   m_ranks = std::max<std::int64_t>(1, ranks);
+  m_setting = true;
   m_globalField->setValue(static_cast<double>(m_global));
   m_accumulationField->setValue(static_cast<double>(m_accumulation));
   m_perRankField->setValue(static_cast<double>(perRank()));
   m_ranksField->setValue(static_cast<double>(m_ranks));
+  m_setting = false;
+  Q_EMIT unreadChanged();
   showNotes();
+}
+
+std::vector<BatchEquation::Unread> BatchEquation::unread() const {
+  std::vector<Unread> unread;
+  for (NumberField* each : {m_perRankField, m_ranksField, m_accumulationField, m_globalField})
+    if (const QString problem = problemOf(*each); !problem.isEmpty())
+      unread.push_back({each->accessibleName(), problem, each});
+  return unread;
+}
+
+bool BatchEquation::focusField(const std::string& setting) {
+  if (setting != "batch" && setting != "accumulate" && setting != "virtual_ranks") return false;
+  const std::vector<Unread> wrong = unread();
+  NumberField* const field = !wrong.empty()               ? wrong.front().field
+                             : setting == "accumulate"    ? m_accumulationField
+                             : setting == "virtual_ranks" ? m_ranksField
+                                                          : m_globalField;
+  field->setFocus(Qt::ShortcutFocusReason);
+  return true;
+}
+
+void BatchEquation::takeBack() {
+  setValues(m_global, m_accumulation, m_ranks);
 }
 
 void BatchEquation::setRanksNote(const QString& note) {

@@ -4,6 +4,8 @@
 // batch.
 #include <QWidget>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 class QLabel;
 
@@ -20,7 +22,17 @@ class BatchEquation : public QWidget {
   // Beneath the batch of one rank and beneath the accumulation: what they cost.
   void setRanksNote(const QString& note);  // where the ranks are
 
+  // What stands in its fields and is no whole number from 1 on: the name of the field, and what is wrong.
+  struct Unread {
+    QString label, problem;
+    NumberField* field;
+  };
+  std::vector<Unread> unread() const;
+  void takeBack();                              // such texts give way to the values
+  bool focusField(const std::string& setting);  // the first such text, else the field; false for what is not here
+
  Q_SIGNALS:
+  void unreadChanged();
   void edited(qint64 globalBatch, qint64 accumulation);
   void ranksEdited(qint64 ranks, qint64 globalBatch);
 
@@ -33,6 +45,7 @@ class BatchEquation : public QWidget {
   void showNotes();
 
   std::int64_t m_global = 64, m_accumulation = 1, m_ranks = 1;
+  bool m_setting = false;
   QString m_ranksNote;
   NumberField *m_perRankField, *m_ranksField, *m_accumulationField, *m_globalField;
   QLabel *m_perRankHint, *m_ranksHint, *m_accumulationHint, *m_globalHint;

@@ -86,6 +86,10 @@ SettingsPage::SettingsPage(AppContext& context, QWidget* parent) : Page(context,
   connect(m_differs, &QPushButton::toggled, this, &SettingsPage::applyFilter);
   connect(m_list, &QListWidget::currentRowChanged, this, &SettingsPage::scrollTo);
   connect(m_update, &UpdateForm::changedCountChanged, this, [this] { refreshPlan(); });
+  connect(m_update, &UpdateForm::unreadChanged, this, &SettingsPage::tellUnread);
+  connect(m_equation, &BatchEquation::unreadChanged, this, &SettingsPage::tellUnread);
+  for (const Section& section : m_sections)
+    if (section.form) connect(section.form, &PropertyForm::unreadChanged, this, &SettingsPage::tellUnread);
   connect(m_updateChoice, &QComboBox::currentIndexChanged, this, [this](int index) {
     if (index < 0) return;
     m_index = static_cast<std::size_t>(index);
@@ -292,6 +296,34 @@ void SettingsPage::refreshProblems() {
   m_cockpit->advice()->setAdvice(advice);
 }
 
+void SettingsPage::tellUnread() {
+  std::vector<PageProblem> problems;
+  const auto add = [&](const std::string& path, const QString& label, const QString& problem, const QString& kept,
+                       std::function<void()> takeBack) {
+    PageProblem each;
+    each.place.page = QStringLiteral("settings");
+    each.place.field = QStringLiteral("training.") + QString::fromStdString(path);
+    each.placeText = tr("settings");
+    each.message = tr("%1: %2").arg(label, problem);
+    each.remedyText = tr("Back to %1").arg(kept);
+    each.remedy = std::move(takeBack);
+    problems.push_back(std::move(each));
+  };
+  for (const BatchEquation::Unread& each : m_equation->unread())
+    add("batch", each.label, each.problem, tr("the value before"), [this] { m_equation->takeBack(); });
+  for (const PropertyForm::Unread& each : m_update->unread())
+    add(each.key, each.label, each.problem, each.kept, [this, key = each.key] { m_update->takeBack(key); });
+  for (const Section& section : m_sections) {
+    if (!section.form) continue;
+    for (const PropertyForm::Unread& each : section.form->unread())
+      add(each.key, each.label, each.problem, each.kept,
+          [form = section.form, key = each.key] { form->takeBack(key); });
+  }
+  if (problems.empty() && !std::exchange(m_toldUnread, false)) return;
+  m_toldUnread = !problems.empty();
+  Q_EMIT problemsChanged(problems);
+}
+
 void SettingsPage::activated() {
   if (std::exchange(m_stale, false)) refresh();
   countRows();
@@ -307,6 +339,7 @@ bool SettingsPage::show(const Place& place) {
   field = settingOf(field);
   m_search->clear();
   m_differs->setChecked(false);
+  if (!m_equation->unread().empty() && m_equation->focusField(field)) return true;  // what is wrong stands there
   if (m_update->focusField(field)) {
     // A page that was just made is laid out when this event is over.
     QMetaObject::invokeMethod(

@@ -52,6 +52,7 @@ class SettingsPage : public Page {
   void makeActions();
   void refresh();  // from the document
   void refreshProblems();
+  void tellUnread();   // texts that are no value: training would take others than one reads
   void refreshPlan();  // steps, curve, facts
   void countRows();    // in the background: only where the cache is fresh, so that nothing heavy begins by itself
   void applyFilter();
@@ -90,6 +91,7 @@ class SettingsPage : public Page {
   std::int64_t m_stepsPerEpoch = 0;  // 0 = not known
   QString m_rowsKey;
   NewestTask m_counter;
+  bool m_toldUnread = false;
   bool m_stale = false;  // the project changed while it was hidden
 };
 

@@ -133,8 +133,10 @@ UpdateForm::UpdateForm(ProjectDocument& document, QWidget* parent)
   connect(m_optimizerForm, &PropertyForm::edited, this, &UpdateForm::setOptimizerField);
   connect(m_scheduleForm, &PropertyForm::edited, this, &UpdateForm::setScheduleField);
   connect(m_warmupForm, &PropertyForm::edited, this, &UpdateForm::setWarmupField);
-  for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm})
+  for (PropertyForm* form : {m_optimizerForm, m_scheduleForm, m_warmupForm}) {
     connect(form, &PropertyForm::changedCountChanged, this, [this] { Q_EMIT changedCountChanged(); });
+    connect(form, &PropertyForm::unreadChanged, this, &UpdateForm::unreadChanged);
+  }
 }
 
 void UpdateForm::setUpdate(std::size_t index) {
@@ -215,6 +217,25 @@ void UpdateForm::setProblems(const std::vector<Problem>& problems) {
   m_optimizerForm->setProblems(fieldProblems(problems, prefix + "optimizer."));
   m_scheduleForm->setProblems(fieldProblems(problems, prefix + "schedule."));
   m_warmupForm->setProblems(fieldProblems(problems, prefix + "warmup."));
+}
+
+std::vector<std::pair<std::string, PropertyForm*>> UpdateForm::forms() const {
+  return {{"optimizer.", m_optimizerForm}, {"schedule.", m_scheduleForm}, {"warmup.", m_warmupForm}};
+}
+
+std::vector<PropertyForm::Unread> UpdateForm::unread() const {
+  std::vector<PropertyForm::Unread> all;
+  for (const auto& [group, form] : forms())
+    for (PropertyForm::Unread& each : form->unread()) {
+      each.key = group + each.key;
+      all.push_back(std::move(each));
+    }
+  return all;
+}
+
+void UpdateForm::takeBack(const std::string& path) {
+  for (const auto& [group, form] : forms())
+    if (path.starts_with(group)) form->takeBack(path.substr(group.size()));
 }
 
 void UpdateForm::setWarmupHint(const QString& hint) {

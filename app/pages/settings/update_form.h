@@ -27,6 +27,9 @@ class UpdateForm : public QWidget {
   void setProblems(const std::vector<Problem>& problems);
   void setWarmupHint(const QString& hint);
   bool focusField(const std::string& path);  // "optimizer.learning_rate"
+  // As PropertyForm::unread(), with paths as keys: "optimizer.learning_rate".
+  std::vector<PropertyForm::Unread> unread() const;
+  void takeBack(const std::string& path);
   int changedCount() const { return optimizerChanged() + scheduleChanged(); }
   int optimizerChanged() const;  // the choice of the rule counts too
   int scheduleChanged() const;
@@ -35,11 +38,13 @@ class UpdateForm : public QWidget {
 
  Q_SIGNALS:
   void changedCountChanged();
+  void unreadChanged();
 
  private:
   void setOptimizerField(const QString& key, const Json& value);
   void setScheduleField(const QString& key, const Json& value);
   void setWarmupField(const QString& key, const Json& value);
+  std::vector<std::pair<std::string, PropertyForm*>> forms() const;  // with what their paths begin with
   bool ruleDiffers() const;
   bool scheduleDiffers() const;
 

@@ -98,6 +98,46 @@ class SettingsPageTest : public QObject {
     QVERIFY(told);
   }
 
+  // A text that is no value leaves the value before it: training would take another number than one reads.
+  void aTextThatIsNoValueStopsTrain() {
+    const auto told = [&](const QString& field) {
+      PageProblem found;
+      for (const PageProblem& each : m_open->workspace().problems().all())
+        if (each.place.page == "settings" && each.place.field == field) found = each;
+      return found;
+    };
+    const auto stops = [&](const QString& field, const QString& words) {
+      QVERIFY2(told(field).message.contains(words), qPrintable(told(field).message));
+      QVERIFY(m_open->workspace().problems().hinderTraining());
+      const QString train = m_open->part<Button>("train")->text();
+      QVERIFY2(train.contains("error"), qPrintable(train));
+    };
+    goTo("optimizer.learning_rate");
+    auto& rate = *qobject_cast<QLineEdit*>(QApplication::focusWidget());
+    const QString before = rate.text();
+    QVERIFY(told("training.optimizer.learning_rate").message.isEmpty());
+    m_open->type("fast");
+    stops("training.optimizer.learning_rate", "Learning rate");
+    goTo("epochs");
+    m_open->type("3");
+    stops("training.optimizer.learning_rate", "Learning rate");  // wherever one goes on
+    const PageProblem wrong = told("training.optimizer.learning_rate");
+    QCOMPARE(wrong.remedyText, "Back to " + before);
+    wrong.remedy();
+    QVERIFY(told("training.optimizer.learning_rate").message.isEmpty());
+    QCOMPARE(rate.text(), before);
+    equation("Global batch").setFocus();
+    m_open->type("many");
+    stops("training.batch", "Global batch");
+    goTo("batch");
+    QCOMPARE(QApplication::focusWidget(), static_cast<QWidget*>(&equation("Global batch")));
+    m_open->type("0");
+    stops("training.batch", "1 is the least");
+    m_open->type("48");
+    QVERIFY(told("training.batch").message.isEmpty());
+    QCOMPARE(training().settings.value("batch", 0), 48);
+  }
+
   void bothSidesOfTheBatchAreTyped() {
     QLineEdit &perRank = equation("Samples per rank and pass"), &accumulation = equation("Accumulation"),
               &whole = equation("Global batch");
