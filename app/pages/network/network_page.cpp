@@ -26,6 +26,7 @@
 #include "widgets/canvas/overlays.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/unit_entry.h"
+#include "widgets/form/property_form.h"
 #include "widgets/outline/outline_panel.h"
 #include "widgets/palette/layer_palette.h"
 #include "widgets/theme/theme.h"
@@ -111,6 +112,8 @@ NetworkPage::NetworkPage(AppContext& context, QWidget* parent) : Page(context, p
   });
   connect(m_inspector, &Inspector::nodeWanted, this,
           [this](const QString& id) { m_view->inHand().reveal(id.toStdString()); });
+  connect(&m_inspector->form(), &PropertyForm::unreadChanged, this, &NetworkPage::tellUnread);
+  connect(&m_document, &ProjectDocument::changed, this, &NetworkPage::tellUnread);  // what they belong to may be gone
   connect(m_inspector, &Inspector::unitWanted, this, [this] { m_view->inHand().makeUnit(); });
   connect(m_inspector, &Inspector::groupWanted, this, [this] { m_view->inHand().makeGroup(); });
   connect(m_inspector, &Inspector::inPlaceWanted, this, [this] { m_view->inHand().toggleInPlace(); });

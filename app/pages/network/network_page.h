@@ -63,10 +63,12 @@ class NetworkPage : public Page {
   void closeDrawers();
   void showOutline(bool shown);
   void refreshUnits();
+  void tellUnread();  // texts in fields of nodes that are no value: training would take others than one reads
   void followOutline();
   void openTab(const std::string& drawing);
 
   ProjectDocument& m_document;
+  bool m_toldUnread = false;
   NetworkScene* m_scene;
   NetworkView* m_view;
   NetworkSide* m_side;

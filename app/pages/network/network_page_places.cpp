@@ -5,6 +5,8 @@
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/document/group_edits.h"
+#include "widgets/document/project_document.h"
+#include "widgets/form/property_form.h"
 #include "widgets/library/own_layer_edits.h"
 #include "widgets/library/own_layers.h"
 #include "widgets/outline/outline_panel.h"
@@ -20,6 +22,33 @@ void NetworkPage::showOutline(bool shown) {
     m_side->outline().focusTree();
   else
     m_palette->focusSearch();
+}
+
+void NetworkPage::tellUnread() {
+  std::vector<PageProblem> problems;
+  PropertyForm& form = m_inspector->form();
+  const auto all = form.unreadOfAll();
+  for (auto each = all.begin(); each != all.end(); ++each) {
+    const QString identity = each.key();  // "main/conv1"
+    const QString drawing = identity.section('/', 0, -2), node = identity.section('/', -1);
+    const Network* const network = m_document.project().drawing(drawing.toStdString());
+    if (!network || !network->find(node.toStdString())) continue;
+    for (const PropertyForm::Unread& unread : each.value()) {
+      PageProblem problem;
+      problem.place = {.page = QStringLiteral("network"),
+                       .network = drawing,
+                       .node = node,
+                       .field = QString::fromStdString(unread.key)};
+      problem.placeText = drawing == QLatin1String("main") ? node : drawing + QStringLiteral(" / ") + node;
+      problem.message = tr("%1: %2").arg(unread.label, unread.problem);
+      problem.remedyText = tr("Back to %1").arg(unread.kept);
+      problem.remedy = [&form, identity, key = unread.key] { form.takeBack(identity, key); };
+      problems.push_back(std::move(problem));
+    }
+  }
+  if (problems.empty() && !std::exchange(m_toldUnread, false)) return;
+  m_toldUnread = !problems.empty();
+  Q_EMIT problemsChanged(problems);
 }
 
 // The outline follows the canvas, and the canvas the outline.

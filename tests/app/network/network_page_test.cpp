@@ -265,6 +265,33 @@ void NetworkPageTest::aFaultStandsAtItsFieldAndIsMendedByAClick() {
   QVERIFY(!view().faultBubble().isVisible());
 }
 
+// The value that holds is another than what one reads, also when another node is looked at; it goes with its node.
+void NetworkPageTest::aTextThatIsNoValueIsAProblemWhoeverIsPicked() {
+  std::vector<PageProblem> told;
+  connect(m_page.get(), &Page::problemsChanged, this, [&](const std::vector<PageProblem>& all) { told = all; });
+  document().openText(drawings::kSmall, "small");
+  settle();
+  setField("conv", "kernel", {"x"});
+  QCOMPARE(told.size(), std::size_t{1});
+  QCOMPARE(told[0].place.node, QString("conv"));
+  QCOMPARE(told[0].place.field, QString("kernel"));
+  click(card("relu"));
+  settle();
+  QCOMPARE(told.size(), std::size_t{1});
+  const auto takeBack = told[0].remedy;
+  document().removeNodes("main", {"conv"}, false);
+  settle();
+  QVERIFY(told.empty());
+  document().undoStack().undo();
+  settle();
+  QCOMPARE(told.size(), std::size_t{1});
+  takeBack();
+  QVERIFY(told.empty());
+  click(card("conv"));
+  settle();
+  QVERIFY(m_page->inspector().form().unread().empty());
+}
+
 void NetworkPageTest::renamingInTheInspector() {
   document().openText(drawings::kSmall, "small");
   settle();

@@ -49,6 +49,7 @@ class NetworkPageTest : public QObject, private PageAlone {
   void everyFaultStandsWholeInTheInspector();
   void copiedBetweenNetworks();
   void aFaultStandsAtItsFieldAndIsMendedByAClick();
+  void aTextThatIsNoValueIsAProblemWhoeverIsPicked();
   void renamingInTheInspector();
   void noRoomIsLeftInTheInspector();
   void narrowWindows();
