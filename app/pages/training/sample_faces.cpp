@@ -1,10 +1,14 @@
 #include "app/pages/training/sample_faces.h"
 
+#include <cstring>
+
 #include "app/pages/data/sample_picture.h"
 #include "app/planned_run.h"
 #include "engine/base/error.h"
+#include "engine/data/columns/raw_columns.h"
 #include "engine/network/dataset_rows.h"
 #include "engine/network/project.h"
+#include "widgets/chart/format.h"
 
 namespace loom {
 namespace {
@@ -20,7 +24,25 @@ std::shared_ptr<const Dataset> openedAs(const EvaluationReport& report, const Ru
   return openRows(*spec, report.csv, report.prepare);
 }
 
-SampleFace faceOf(const Dataset& data, qint64 sample, const std::string& input, const std::string& target) {
+// Numbers of a sample as a float each; empty of pictures and the like.
+std::vector<float> numbersOf(const Dataset& data, qint64 sample, std::size_t variable) {
+  const Variable& of = data.schema().variables[variable];
+  const auto bytes = data.read(sample, variable);
+  if (of.type != DataType::f32 || bytes.size() != static_cast<std::size_t>(of.shape.elements()) * sizeof(float))
+    return {};
+  std::vector<float> numbers(bytes.size() / sizeof(float));
+  std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+// A number that was scaled and led back is the file's to six digits.
+QString cellText(const RawCell& cell) {
+  return QString::fromStdString(cell.name) + ' ' +
+         (cell.number ? formatValue(ValueKind::plain, *cell.number) : QString::fromStdString(cell.word));
+}
+
+SampleFace faceOf(const Dataset& data, qint64 sample, const std::string& input, const std::string& target,
+                  const std::vector<Json>& prepare) {
   SampleFace face;
   const auto& variables = data.schema().variables;
   const auto picture = [&](std::size_t of) {
@@ -35,6 +57,10 @@ SampleFace faceOf(const Dataset& data, qint64 sample, const std::string& input, 
   for (std::size_t i = 0; i < variables.size() && face.lines.size() < kFaceLines; ++i) {
     const Variable& variable = variables[i];
     if (variable.name == target) continue;
+    const std::vector<RawCell> cells = rawCellsOf(prepare, variable.name, numbersOf(data, sample, i));
+    for (const RawCell& cell : cells)
+      if (face.lines.size() < kFaceLines) face.lines << cellText(cell);
+    if (!cells.empty()) continue;
     const auto bytes = data.read(sample, i);
     const std::int64_t count = std::min<std::int64_t>(variable.shape.elements(), kFaceLines);
     const auto size = bytesOf(variable.type);
@@ -64,6 +90,7 @@ void SampleFaces::open(const EvaluationReport& report, const RunRecord& run) {
   close();
   m_input = report.picture;
   m_target = report.outputs.empty() ? std::string() : report.outputs.front().target;
+  m_prepare = report.prepare;
   m_work.emplace(this);
   EvaluationReport place = report;
   place.outputs.clear();  // the samples are not needed
@@ -88,12 +115,13 @@ void SampleFaces::ask(const QList<qint64>& samples) {
 
 void SampleFaces::read(const QList<qint64>& samples) {
   if (!m_work || samples.isEmpty()) return;
-  m_work->start([samples, data = m_data, input = m_input, target = m_target](const Background<SampleFaces>& here) {
+  m_work->start([samples, data = m_data, input = m_input, target = m_target,
+                 prepare = m_prepare](const Background<SampleFaces>& here) {
     for (const qint64 each : samples) {
       if (here.cancelled()) return;
       SampleFace face;
       try {
-        if (each < data->size()) face = faceOf(*data, each, input, target);
+        if (each < data->size()) face = faceOf(*data, each, input, target, prepare);
       } catch (const std::exception&) {
         continue;  // the cell is gone: its card stays without
       }

@@ -33,6 +33,7 @@ class SampleFaces : public QObject {
   std::optional<Background<SampleFaces>> m_work;
   std::shared_ptr<const Dataset> m_data;
   std::string m_input, m_target;
+  std::vector<Json> m_prepare;
   QList<qint64> m_waiting;
 };
 

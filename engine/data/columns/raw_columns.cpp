@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/data/cell_number.h"
 #include "engine/data/columns/column_plan.h"
+#include "engine/data/columns/target_meaning.h"
 #include "engine/data/text.h"
 
 namespace loom {
@@ -107,7 +108,54 @@ std::vector<RawColumn> columnsOf(const std::vector<Json>& steps, const std::stri
   return columns;
 }
 
+std::vector<RawCell> cellsOf(const std::vector<Json>& steps, const std::string& variable,
+                             std::span<const float> values) {
+  const std::vector<RawColumn> columns = columnsOf(steps, variable, static_cast<std::int64_t>(values.size()));
+  const ColumnPlan whole({}, {}, steps, {.file = {}, .needed = {}, .anyColumn = true, .everyRow = true, .heldOut = {}});
+  std::map<std::string, std::vector<std::size_t>> elements;  // by column of the file
+  std::map<std::string, TargetMeaning> meanings;
+  std::size_t count = 0;
+  for (const ColumnTable::Slot& slot : whole.slots()) {
+    if (slot.name != variable && !slot.name.starts_with(variable + "__")) continue;
+    elements[slot.origin].push_back(count++);
+    TargetMeaning meaning{.column = slot.origin, .classes = {}, .links = {}};
+    const bool back = std::all_of(slot.history.begin(), slot.history.end(),
+                                  [&](const auto& effect) { return effect->invert(meaning); });
+    if (back) meanings[slot.origin] = std::move(meaning);
+  }
+  std::vector<RawCell> cells;
+  for (const RawColumn& column : columns) {
+    const std::vector<std::size_t>& own = elements[column.name];
+    const auto meaning = meanings.find(column.name);
+    if (own.size() == 1 && meaning != meanings.end()) {
+      const double value = meaning->second.inUnits(values[own[0]]);
+      if (column.kind != RawColumn::Kind::words)
+        cells.push_back({column.name, value, {}});
+      else if (const auto at = static_cast<std::size_t>(value); value >= 0 && at < column.words.size())
+        cells.push_back({column.name, {}, column.words[at]});
+    } else if (column.kind == RawColumn::Kind::words && own.size() == column.words.size()) {
+      // One-hot; scaled behind it, the largest is still the one that was met.
+      const auto most =
+          std::max_element(own.begin(), own.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+      if (values[*most] > 0)
+        cells.push_back({column.name, {}, column.words[static_cast<std::size_t>(most - own.begin())]});
+    }
+  }
+  return cells;
+}
+
 }  // namespace
+
+std::vector<RawCell> rawCellsOf(const std::vector<Json>& steps, const std::string& variable,
+                                std::span<const float> values) {
+  const std::vector<Json> columns = columnStepsOf(steps);
+  if (columns.empty()) return {};
+  try {
+    return cellsOf(columns, variable, values);
+  } catch (const Error&) {
+    return {};  // they cannot be done on these names alone
+  }
+}
 
 std::vector<RawColumn> rawColumnsOf(const std::vector<Json>& steps, const std::string& variable,
                                     std::int64_t elements) {

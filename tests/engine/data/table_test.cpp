@@ -3,6 +3,7 @@
 
 #include "engine/data/columns/findings.h"
 #include "engine/data/columns/preview.h"
+#include "engine/data/columns/raw_columns.h"
 #include "engine/data/columns/row_split.h"
 #include "engine/data/columns/suggestion.h"
 #include "engine/data/dataset.h"
@@ -279,6 +280,28 @@ TEST_F(Tables, PercentsAreNumbersAndAMixIsFound) {
   EXPECT_EQ(openDataset(folder.path() / "t.csv", {.prepare = skip})->size(), 18);
   const TablePreview preview = previewTable(*facts.sample, facts.format, skip);
   EXPECT_EQ(preview.of("share").at(0)->numbers.size(), 18u);
+}
+
+// What steps made of a row is led back: numbers in their unit, words of an index or of a column for each.
+TEST_F(Tables, SamplesAreLedBackToTheirCells) {
+  std::string text = "area,town,sold,heat,y\n";
+  for (int i = 0; i < 30; ++i)
+    text += fmt::format("{},{},2024-{:02}-01,{},{}\n", 40 + 7 * i, i % 3 ? "Ulm" : "Bern", 1 + i % 12,
+                        i % 2 ? "gas" : "wood", i);
+  const std::vector<Json> steps = {{{"step", "Encode"}, {"variable", {"town"}}, {"form", "one_hot"}},
+                                   {{"step", "Encode"}, {"variable", {"heat"}}},
+                                   {{"step", "DateParts"}, {"variable", {"sold"}}},
+                                   {{"step", "Standardise"}, {"variable", {"area", "sold"}}},
+                                   {{"step", "Join"}, {"variable", {"area", "town", "sold", "heat"}}}};
+  const auto dataset = openDataset(folder.write("t.csv", text), {.prepare = steps});
+  const int x = dataset->schema().indexOf("x");
+  ASSERT_GE(x, 0);
+  const auto bytes = dataset->read(5, static_cast<std::size_t>(x));
+  const std::span<const float> values(reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float));
+  std::string said;
+  for (const RawCell& each : rawCellsOf(dataset->columnSteps(), "x", values))
+    said += each.name + ' ' + (each.number ? fmt::format("{:.3f}", *each.number) : each.word) + ", ";
+  EXPECT_EQ(said, "area 75.000, town Ulm, heat gas, ");
 }
 
 TEST_F(Tables, FilesOfNumbersAreNoWords) {
