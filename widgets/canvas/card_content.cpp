@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "widgets/chart/format.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/group_edits.h"
 #include "widgets/document/unit_edits.h"
@@ -18,11 +19,9 @@ namespace loom {
 
 namespace {
 
-constexpr QChar kNarrowSpace(0x202F);
-
 QString numberText(const Json& value) {
   if (value.is_number_integer()) return QString::number(value.get<std::int64_t>());
-  if (value.is_number()) return QString::number(value.get<double>(), 'g', 6);
+  if (value.is_number()) return formatValue(ValueKind::plain, value.get<double>());
   if (isExpression(value)) return QString::fromStdString(value.get<std::string>()).mid(1);  // as typed: "channels*4"
   if (value.is_string()) return QString::fromStdString(value.get<std::string>());
   return QString::fromStdString(value.dump());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/chart/format.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -56,9 +57,9 @@ QString CostScale::unit() const {
 
 QString CostScale::numberText(double seconds) const {
   if (m_kind != CostKind::measuredTime)
-    return QString::number(seconds * (m_kind == CostKind::deadUnits ? 100 : 1), 'g', 6);
+    return formatValue(ValueKind::plain, seconds * (m_kind == CostKind::deadUnits ? 100 : 1));
   const double last = m_bounds.back(), factor = last >= 1 ? 1 : last >= 1e-3 ? 1e3 : 1e6;
-  return QString::number(seconds * factor, 'g', 6);
+  return formatValue(ValueKind::plain, seconds * factor);
 }
 
 QString CostScale::rangeText(int step) const {

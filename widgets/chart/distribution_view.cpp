@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "widgets/chart/format.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr double kLeftOut = 0.0005;  // of the values, at each end, do not widen the axis
 constexpr int kStepTicks = 6;
-
-QString valueText(double value) {
-  return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212));
-}
 
 }  // namespace
 
@@ -190,7 +187,7 @@ void DistributionView::paintAxes(QPainter& painter, const QRectF& area) const {
     painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
     painter.setPen(theme.colour(Colour::text3));
     painter.drawText(QRectF(0, y - metrics.height() / 2, area.left() - 6, metrics.height()),
-                     Qt::AlignRight | Qt::AlignVCenter, valueText(mark));
+                     Qt::AlignRight | Qt::AlignVCenter, formatShort(mark));
   }
   painter.setPen(theme.hairline(Colour::axis));
   painter.drawLine(area.bottomLeft(), area.bottomRight());
@@ -278,9 +275,9 @@ QString DistributionView::wordsAt(const QPointF& position) const {
   QString words = tr("Step %L1: %L2 values from %3 to %4\nmedian %5, half of them from %6 to %7\nmean %8, deviation %9")
                       .arg(column.step)
                       .arg(values.count())
-                      .arg(valueText(values.least()), valueText(values.most()), valueText(values.quantile(0.5)),
-                           valueText(values.quantile(0.25)), valueText(values.quantile(0.75)), valueText(values.mean()),
-                           valueText(values.deviation()));
+                      .arg(formatShort(values.least()), formatShort(values.most()), formatShort(values.quantile(0.5)),
+                           formatShort(values.quantile(0.25)), formatShort(values.quantile(0.75)),
+                           formatShort(values.mean()), formatShort(values.deviation()));
   if (values.notFinite() > 0) words += tr("\n%L1 more are not finite").arg(values.notFinite());
   return words;
 }

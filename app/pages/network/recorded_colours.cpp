@@ -11,6 +11,7 @@
 #include "app/workspace.h"
 #include "engine/planner/drawn_places.h"
 #include "widgets/canvas/network_view.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/text.h"
 #include "widgets/document/group_edits.h"
 
@@ -65,7 +66,7 @@ struct LayerSum {
 
 QString plain(double value) {
   if (std::isinf(value)) return QObject::tr("not finite");
-  return QString::number(value, 'g', 2).replace(QLatin1Char('-'), QChar(0x2212));
+  return formatShort(value);
 }
 
 RecordedFigures::Node nodeOf(const LayerSum& sum) {

@@ -1,6 +1,7 @@
 #include "app/pages/search/trial_model.h"
 
 #include "engine/base/error.h"
+#include "widgets/chart/format.h"
 #include "widgets/theme/status.h"
 
 namespace loom {
@@ -12,7 +13,7 @@ QString plain(const std::string& text) {
 
 QString shown(const Json& value) {
   if (value.is_string()) return plain(value.get<std::string>());
-  if (value.is_number_float()) return QString::number(value.get<double>(), 'g', 4);
+  if (value.is_number_float()) return formatShort(value.get<double>());
   return plain(value.dump());
 }
 

@@ -30,7 +30,7 @@ constexpr const char* kPlane = "two random directions";  // in place of a run
 constexpr int kTrainingCurve = 0, kValidationCurve = 1;
 
 QString numberWords(double value) {
-  return std::isfinite(value) ? QString::number(value, 'g', 4) : QObject::tr("not finite");
+  return std::isfinite(value) ? formatShort(value) : QObject::tr("not finite");
 }
 
 }  // namespace

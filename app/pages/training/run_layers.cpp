@@ -12,6 +12,7 @@
 #include "app/pages/training/run_drawing.h"
 #include "app/workspace.h"
 #include "launcher/store/run_store.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/empty_state.h"
@@ -25,8 +26,7 @@ namespace {
 constexpr int kDrawing = 2;  // the part that shows all layers at once
 
 QString figureText(double value) {
-  return std::isfinite(value) ? QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212))
-                              : QObject::tr("not finite");
+  return std::isfinite(value) ? formatShort(value) : QObject::tr("not finite");
 }
 
 }  // namespace

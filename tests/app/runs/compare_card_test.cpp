@@ -101,7 +101,7 @@ class CompareCardTest : public RunsPageFixture {
     QCOMPARE(view->title(), QString("Gradient norm at step 20: b | a"));
     const NodeFigure out = view->figures().value("out");
     QVERIFY2(out.before && *out.before > out.step && out.step >= 0, qPrintable(QString::number(out.step)));
-    QCOMPARE(out.card, QString("1 | 0.001"));
+    QCOMPARE(out.card, QString("1 | 0.00100"));
     QVERIFY2(out.words.contains("b, step 10") && out.words.contains("a, step 20"), qPrintable(out.words));
     QVERIFY(!view->figures().contains("loss"));
     picture("compare-gradient-norm");
