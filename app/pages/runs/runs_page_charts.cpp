@@ -31,22 +31,23 @@ constexpr int kEndSignAndValue = 100, kNarrowestEnds = 118, kWidestEnds = 260;
 constexpr std::size_t kColours = 30;     // that are not grey
 constexpr std::size_t kMostLines = 100;  // more cannot be told apart, and would take the window's time
 
-// A run has its colour for life; where more than thirty have come, those beyond are grey among many. Few of them alone
-// take the colours that are free, the oldest first.
+// A run has its colour for life; where more than thirty have come, those beyond are grey among many. The second of one
+// colour, and few grey ones alone, take the colours that are free among what is shown, the oldest first.
 QHash<QString, int> coloursFor(const std::vector<RunRows::Drawn>& drawn) {
   QHash<QString, int> colours;
-  if (drawn.size() > kColours) return colours;
+  const auto hasColour = [](const RunRows::Drawn& each) { return each.colour < static_cast<int>(kColours); };
   QSet<int> taken;
-  std::vector<const RunRows::Drawn*> grey;
+  std::vector<const RunRows::Drawn*> others;
   for (const RunRows::Drawn& each : drawn)
-    if (each.colour < static_cast<int>(kColours) && !taken.contains(each.colour))
+    if (hasColour(each) && !taken.contains(each.colour))
       taken.insert(each.colour);
-    else
-      grey.push_back(&each);
-  std::sort(grey.begin(), grey.end(), [](const auto* a, const auto* b) { return a->colour < b->colour; });
+    else if (hasColour(each) || drawn.size() <= kColours)
+      others.push_back(&each);
+  std::stable_sort(others.begin(), others.end(), [](const auto* a, const auto* b) { return a->colour < b->colour; });
   int next = 0;
-  for (const RunRows::Drawn* each : grey) {
+  for (const RunRows::Drawn* each : others) {
     while (taken.contains(next)) ++next;
+    if (next >= static_cast<int>(kColours)) break;
     taken.insert(next);
     colours.insert(each->id, next);
   }

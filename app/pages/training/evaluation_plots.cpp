@@ -1,6 +1,7 @@
 #include "app/pages/training/evaluation_plots.h"
 
 #include <QCoreApplication>
+#include <QSet>
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +11,7 @@ namespace loom {
 namespace {
 
 constexpr std::size_t kCurves = 10, kPoints = 4000, kResidualBins = 31;
+constexpr int kColours = 10;  // of curves without dashes
 
 QString translated(const char* text) {
   return QCoreApplication::translate("loom::EvaluationPlots", text);
@@ -34,6 +36,7 @@ Plot curvePlot(const EvaluatedOutput& output, int strong, bool roc) {
   plot.empty = output.noCurves.empty() ? translated("No class is both there and not there")
                                        : QString::fromStdString(output.noCurves);
   const auto drawn = drawnCurves(output, strong);
+  QSet<int> taken;  // a class keeps its colour unless another that is drawn has it
   for (auto each = drawn.rbegin(); each != drawn.rend(); ++each) {
     Plot::Line line;
     const double figure = roc ? (*each)->curve.auc : (*each)->curve.averagePrecision;
@@ -41,7 +44,9 @@ Plot curvePlot(const EvaluatedOutput& output, int strong, bool roc) {
     line.name = QStringLiteral("%1  %2 %3")
                     .arg(QString::fromStdString(of < output.words.size() ? output.words[of] : std::string()),
                          translated(roc ? "AUC" : "AP"), formatFixed(figure, 4));
-    line.colour = static_cast<int>((*each)->of % 10);
+    line.colour = static_cast<int>((*each)->of % kColours);
+    while (taken.contains(line.colour) && taken.size() < kColours) line.colour = (line.colour + 1) % kColours;
+    taken.insert(line.colour);
     line.strong = (*each)->of == strong || drawn.size() == 1;
     for (const CurvePoint& point : (*each)->curve.points) {
       if (!roc && point.truePositives == 0 && point.falsePositives == 0) continue;

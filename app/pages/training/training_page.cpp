@@ -334,6 +334,7 @@ void TrainingPage::openMore() {
   add(tr("Predict..."), "play", trained, [this] { m_tabs->setCurrentIndex(kPredictTab); });
   add(tr("Evaluate..."), "grid", trained, [this] { m_tabs->setCurrentIndex(kEvaluationTab); });
   add(tr("Export model..."), "export", trained, [this] { context().commands->run("export-model", {{"run", m_run}}); });
+  add(tr("Four more seeds"), "shuffle", true, [this] { context().commands->run("seeds"); });
   add(tr("Open its drawing"), "network", true, [this] { context().commands->run("open-drawing", {{"run", m_run}}); });
   menu.exec(m_more->mapToGlobal(QPoint(0, m_more->height())));
 }

@@ -46,6 +46,7 @@ class TrainingPage : public Page {
   void deactivated() override;
   bool show(const Place& place) override;
   bool filesDropped(const QList<QUrl>& urls) override;  // predicted by the run
+  QString chosenRun() const override { return m_run; }
   void toggleInspector() override;
   QList<QWidget*> areas() const override;
   QJsonObject saveLayout() const override;

@@ -437,6 +437,33 @@ class RunGroupsTest : public RunsPageFixture {
     QCOMPARE(seeds(), (QStringList{"training.seed=10", "training.seed=11"}));
   }
 
+  void fourMoreSeedsAreOfferedOnThePageOfARun() {
+    for (int seed = 7; seed <= 8; ++seed) addSeed(QString("a-seed%1").arg(seed), seed, 0.9);
+    workspace().document()->setSetting("batch", 4);  // the project goes on
+    m_open->window().go({.page = "training", .run = "a-seed7"});
+    pickFrom("run-more-button", "Four more seeds");
+    QTRY_COMPARE(seeds(), (QStringList{"training.seed=9", "training.seed=10", "training.seed=11", "training.seed=12"}));
+    QVERIFY(workspace().runs().back().name.startsWith("a-seed"));
+  }
+
+  // Two that had one colour are told apart while one is free among those that are shown, however many these are.
+  void noTwoRunsThatAreShownHaveOneColour() {
+    for (int i = 0; i < 32; ++i) addSeed(QString("r%1").arg(i), i, 0.9);
+    for (const char* run : {"r3", "r5"}) store().change(run, [](RunRecord& each) { each.colour = 1; });
+    showPage("runs");
+    const auto colours = [&] {
+      QHash<int, int> count;
+      for (int i = 0; i < rows().rowCount(); ++i)
+        if (const QVariant colour = rows().index(i, RunsModel::colour).data(kSwatchRole); colour.isValid())
+          ++count[colour.toInt()];
+      return count;
+    };
+    QTRY_COMPARE(rows().rowCount(), 32);
+    QTRY_COMPARE(colours().size(), 32);
+    for (int i = 10; i < 32; ++i) page().model().setShown(QString("r%1").arg(i), false);
+    QTRY_COMPARE(colours().size(), 10);
+  }
+
   void theBoxInTheHeadIsOfTheFilteredRows() {
     for (int i = 0; i < 3; ++i) addSeed(QString("a-%1").arg(i), i, 0.9);
     addSeed("b", 1, 0.8, {{"name", "LARS"}});
