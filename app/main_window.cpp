@@ -120,8 +120,6 @@ void MainWindow::buildLayout() {
   m_split->setStretchFactor(1, 0);
   m_split->setInitialSizes({700, 140});
   m_split->setSizes({700, 140});
-  m_problems->setMinimumHeight(80);
-  m_problems->setMaximumHeight(240);
   m_status = new StatusStrip(m_workspace, centre);
   column->addWidget(m_topBar);
   column->addWidget(hairline());

@@ -12,13 +12,19 @@
 #include "app/problem_list.h"
 #include "app/workspace.h"
 #include "widgets/controls/button.h"
-#include "widgets/controls/elided_label.h"
 #include "widgets/controls/focus_keeper.h"
 #include "widgets/controls/icon_label.h"
+#include "widgets/controls/text.h"
 #include "widgets/theme/kept.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
+namespace {
+
+constexpr int kRowsInSight = 3, kLargestHeight = 240, kAroundSentence = 8;
+constexpr double kLargestShare = 0.3;  // of the window
+
+}  // namespace
 
 ProblemsPanel::ProblemsPanel(Workspace& workspace, QWidget* parent)
     : QFrame(parent), m_workspace(workspace), m_list(new QListWidget) {
@@ -78,17 +84,13 @@ void ProblemsPanel::rebuild() {
     keepWidth(place, 150);
     place->setTextFormat(Qt::PlainText);
     parts->addWidget(place);
-    auto* message = new ElidedLabel("");
-    message->setText(each.message);
-    message->setToolTip(each.message);
-    parts->addWidget(message, 1);
+    parts->addWidget(makeLabel("", each.message, nullptr, Wrap::yes), 1);
     if (each.remedy) {
       auto* remedy = new Button(each.remedyText, ButtonKind::link);
       connect(remedy, &Button::clicked, this, each.remedy);
       parts->addWidget(remedy);
     }
     auto* item = new QListWidgetItem(m_list);
-    item->setSizeHint({0, Theme::of(this).size(Size::tableRow)});
     item->setData(Qt::AccessibleTextRole, each.placeText + ": " + each.message);
     m_list->setItemWidget(item, line);
   }
@@ -96,10 +98,34 @@ void ProblemsPanel::rebuild() {
     leave(held);
   else
     m_list->setCurrentRow(std::clamp(row, 0, static_cast<int>(m_problems.size()) - 1));
+  fitRows();
   // Whoever presses one remedy after another stays where they are.
   m_list->doItemsLayout();
   m_list->verticalScrollBar()->setValue(scrolled);
   Q_EMIT countsChanged();
+}
+
+// A sentence stands whole, and the first rows without scrolling, in a small window and in large text too.
+void ProblemsPanel::fitRows() {
+  const Theme& theme = Theme::of(this);
+  const int width = m_list->viewport()->width();
+  int wanted = layout()->itemAt(0)->sizeHint().height() + 2;
+  for (int row = 0; row < m_list->count(); ++row) {
+    const QWidget* const line = m_list->itemWidget(m_list->item(row));
+    const int height = std::max(theme.size(Size::tableRow), line->layout()->heightForWidth(width) + kAroundSentence);
+    m_list->item(row)->setSizeHint({0, height});
+    if (row < kRowsInSight) wanted += height;
+  }
+  const int least = std::min(wanted, static_cast<int>(kLargestShare * window()->height()));
+  setMinimumHeight(least);
+  setMaximumHeight(std::max(least, kLargestHeight * theme.textSize() / 100));
+}
+
+void ProblemsPanel::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  // When the list has its new width too.
+  if (event->oldSize().width() != event->size().width())
+    QMetaObject::invokeMethod(this, &ProblemsPanel::fitRows, Qt::QueuedConnection);
 }
 
 bool ProblemsPanel::holdsKeyboard() const {

@@ -35,9 +35,11 @@ class ProblemsPanel : public QFrame {
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void rebuild();
+  void fitRows();
   bool holdsKeyboard() const;
   void leave(bool held);  // `held`: it had the keyboard, which goes back to the page
   void lead(int row);     // to the place of a problem

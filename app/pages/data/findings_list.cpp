@@ -67,8 +67,8 @@ class FindingDelegate : public QStyledItemDelegate {
     if (painter && placeWidth > 0) {
       painter->setFont(small);
       painter->setPen(theme.colour(Colour::text3));
-      painter->drawText(QRect(width - kRowPadding - placeWidth, y, placeWidth, 18), Qt::AlignRight | Qt::AlignVCenter,
-                        place);
+      painter->drawText(QRect(width - kRowPadding - placeWidth, y, placeWidth, QFontMetrics(small).height() + 2),
+                        Qt::AlignRight | Qt::AlignVCenter, place);
     }
     const auto paragraph = [&](const QString& text, const QFont& font, Colour colour, int right) {
       if (text.isEmpty()) return;
