@@ -29,6 +29,7 @@ struct NetworkCosts {
   NodeCost step;                          // of the whole network that runs
   std::string network;                    // which that is
   std::int64_t batch = 0;                 // samples of a step
+  double stepMemory = 0;                  // of all that a step takes, nodes and the rest; 0 = the caller did not say
   std::string measuredBy;                 // the run that measured; the caller's to say
   // Of a node, as measured: what a scale of colours begins with. In a unit that is shown inside of another drawing,
   // that one's.

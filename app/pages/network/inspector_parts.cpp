@@ -79,7 +79,8 @@ std::vector<CostRow> stepCostRows(const NetworkCosts& costs, const NodeCost& cos
       {QObject::tr("Activations"), bytes(cost.activations), share(cost.activations, costs.total.activations),
        QObject::tr("What the forward part keeps for the backward part. – where a neighbour keeps it, or it is computed "
                    "in the place of another.")},
-      {QObject::tr("Memory"), bytes(cost.memory), share(cost.memory, costs.total.memory),
+      {shares ? QObject::tr("Memory") : QObject::tr("Memory of the layers"), bytes(cost.memory),
+       share(cost.memory, costs.total.memory),
        QObject::tr("Activations, weights, gradients, slots of the optimizer and statistics. The strip below the canvas "
                    "has all that a step takes: working space and data besides.")},
       {QObject::tr("Time, predicted"), formatDuration(cost.seconds), share(cost.seconds, costs.total.seconds),

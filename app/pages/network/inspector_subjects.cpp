@@ -7,6 +7,7 @@
 #include "app/pages/network/common_fields.h"
 #include "app/pages/network/inspector.h"
 #include "app/pages/network/inspector_parts.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/choice_field.h"
 #include "widgets/controls/text.h"
@@ -365,7 +366,12 @@ void Inspector::showNetwork() {
   std::vector<CostRow> rows{{tr("Parameters"), total(static_cast<double>(analysis.parameters)), -1},
                             {tr("Multiply-adds"), total(analysis.multiplyAdds), -1},
                             {tr("Output values"), total(values), -1}};
-  for (const CostRow& each : stepCostRows(m_scene->costs(), m_scene->costs().total, false)) rows.push_back(each);
+  const NetworkCosts& costs = m_scene->costs();
+  for (const CostRow& each : stepCostRows(costs, costs.total, false)) rows.push_back(each);
+  if (!isUnit && costs.batch > 0 && costs.stepMemory > 0)
+    rows.push_back({tr("Memory of the step"), formatBytes(costs.stepMemory), -1,
+                    tr("All that a step takes, as the strip below the canvas says it: the layers, working space, data "
+                       "and what the process holds.")});
   m_costs->setRows(std::move(rows));
   m_notes->setText(network.nodes.empty() ? tr("Select a node to see its fields here.")
                                          : tr("Click a node or a wire to see and change it here."));

@@ -68,6 +68,7 @@ void planDrawings(const Project& project, const std::vector<AskedDrawing>& asked
     if (drawn == nullptr) continue;
     NetworkCosts& costs = forecast.costs[i] = step.of(*drawn, asked[i].through);
     costs.measuredBy = measured.run;
+    costs.stepMemory = forecast.memory;
     costs.largestMeasured = forecast.costs.front().largestMeasured;  // one scale for all that is in sight
   }
 }

@@ -19,7 +19,7 @@
 namespace loom {
 namespace {
 
-constexpr int kListHeight = 168, kLayersHeight = 144;
+constexpr int kRows = 7, kLayerRows = 6;
 
 QString plainOf(const std::string& text) {
   return QString::fromStdString(text);
@@ -33,14 +33,26 @@ bool isOfNode(const Searchable& each) {
   return each.key.find(".nodes.") != std::string::npos;
 }
 
-QListWidget* tickList(const char* name, const QString& words, int height) {
+int rowHeight() {
+  return Theme::of().size(Size::field) - 4;
+}
+
+// Rows as high as their words, which may change while it stands there, and so many of them in sight.
+void fitRows(QListWidget& list, int rows) {
+  const QSignalBlocker quiet(&list);
+  for (int row = 0; row < list.count(); ++row) list.item(row)->setSizeHint({0, rowHeight()});
+  list.setFixedHeight(rows * rowHeight() + 2 * list.frameWidth());
+}
+
+QListWidget* tickList(const char* name, const QString& words, int rows) {
   auto* list = new QListWidget;
   list->setObjectName(name);
   list->setAccessibleName(words);
-  list->setFixedHeight(height);
   list->setUniformItemSizes(true);
   list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list->setTextElideMode(Qt::ElideMiddle);
+  fitRows(*list, rows);
+  QObject::connect(&Theme::of(), &Theme::changed, list, [list, rows] { fitRows(*list, rows); });
   return list;
 }
 
@@ -48,7 +60,7 @@ void addTick(QListWidget& list, const QString& words, bool ticked) {
   auto* item = new QListWidgetItem(words, &list);
   item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
   item->setCheckState(ticked ? Qt::Checked : Qt::Unchecked);
-  item->setSizeHint({0, Theme::of(&list).size(Size::field) - 4});
+  item->setSizeHint({0, rowHeight()});
 }
 
 // Several keys in one: "conv1.channels", "conv2.channels" are "conv1,conv2.channels".
@@ -68,8 +80,8 @@ StructureChooser::StructureChooser(QWidget* parent)
     : QWidget(parent),
       m_kind(new SegmentedControl({tr("Width"), tr("Depth"), tr("Layer")})),
       m_filter(new SearchField(tr("Find a layer"))),
-      m_list(tickList("search-structure-nodes", tr("Of the drawing"), kListHeight)),
-      m_layers(tickList("search-structure-layers", tr("Layers to choose from"), kLayersHeight)),
+      m_list(tickList("search-structure-nodes", tr("Of the drawing"), kRows)),
+      m_layers(tickList("search-structure-layers", tr("Layers to choose from"), kLayerRows)),
       m_range(new QWidget),
       m_low(new QLineEdit),
       m_high(new QLineEdit),

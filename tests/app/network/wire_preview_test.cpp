@@ -19,6 +19,7 @@
 #include "widgets/canvas/network_view.h"
 #include "widgets/canvas/overlays.h"
 #include "widgets/canvas/unit_view.h"
+#include "widgets/chart/format.h"
 #include "widgets/controls/button.h"
 #include "widgets/preview/tensor_card.h"
 #include "widgets/theme/elevation.h"
@@ -314,8 +315,16 @@ class WirePreviewTest : public QObject {
     QVERIFY(scene.costs().total.activations >= 8 * 16 * 100 * 4);
     const QString strip = opened.page->findChild<NetworkStrip*>()->figures();
     QVERIFY2(strip.contains("at batch 8, predicted") && strip.contains(" and "), qPrintable(strip));
-    scene.pickNode("conv1");
+    // The network's own memory stands beside the figure of the strip, each under a name of its own.
     const auto spoken = [&] { return opened.page->inspector().findChild<CostTable*>()->accessibleName(); };
+    scene.pick({});
+    QTRY_VERIFY2(spoken().contains("Memory of the layers "), qPrintable(spoken()));
+    const QString whole = formatBytes(scene.costs().stepMemory);
+    QVERIFY(scene.costs().stepMemory > scene.costs().total.memory);
+    QVERIFY2(strip.contains(whole), qPrintable(strip));
+    QVERIFY2(spoken().contains("Memory of the step " + whole), qPrintable(spoken()));
+    scene.pickNode("conv1");
+    QTRY_VERIFY2(!spoken().contains("Memory of the"), qPrintable(spoken()));
     for (const char* words :
          {"Parameters", "Multiply-adds", "Output values", "Of a step at 8", "Activations", "Memory", "Time, predicted"})
       QVERIFY2(spoken().contains(words), words);
