@@ -32,7 +32,7 @@ class ColumnChange : public QWidget {
   const ColumnChangeShown& shown() const { return m_shown; }
 
   QSize sizeHint() const override { return {520, 110}; }
-  QSize minimumSizeHint() const override { return {240, 96}; }
+  QSize minimumSizeHint() const override { return {240, 54}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;

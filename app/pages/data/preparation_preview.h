@@ -36,7 +36,7 @@ class PreparationPreview : public QWidget {
   bool busy() const { return m_task->busy(); }
 
   QSize sizeHint() const override { return {480, 96}; }
-  QSize minimumSizeHint() const override { return {200, 84}; }
+  QSize minimumSizeHint() const override { return {200, 54}; }
 
  Q_SIGNALS:
   void faultChanged(const QString& fault);
