@@ -296,6 +296,41 @@ class JourneyTest : public JourneyActs {
     const QString price = out.section('\n', 1, 1).section(';', -1);
     QVERIFY2(price.contains(',') && !price.contains('.'), qPrintable(price));
   }
+
+  // Two columns of one name are two, and are called so wherever a row is read; a percent is a number.
+  void columnsOfOneNameAndPercents() {
+    QByteArray text = "rate,share,rate,price\n";
+    for (int i = 0; i < 90; ++i)
+      text +=
+          QStringLiteral("%1,%2 %,%3,%4\n").arg(i % 9).arg(i * 7 % 31).arg(i % 5).arg(i * 7 % 31 * 2 + i % 5).toUtf8();
+    m_open->click("new-network");
+    goTo("data");
+    m_open->drop({m_open->write("rates.csv", text)});
+    auto* const format = m_open->part<QAbstractButton>("csv-format");
+    QTRY_VERIFY2(format->text().contains("percents in column 2"), qPrintable(format->text()));
+    press("2 columns have the name 'rate': column 1 is called 'rate_1' here", "Keep");
+    QTRY_VERIFY2(!titles().contains("'rate_1'") && titles().contains("'rate_2'"), qPrintable(titles()));
+    picture("names-and-percents");
+    m_open->click("feeds-draw");
+    answer("price");
+    if (QTest::currentTestFailed()) return;
+    waitUntilSound();
+    train(1);
+    if (QTest::currentTestFailed()) return;
+    m_open->part<QTabBar>("training-tabs")->setCurrentIndex(4);
+    m_open->click("predict-type");
+    QTRY_VERIFY(m_open->part<QLineEdit>("row-rate_1") && m_open->part<QLineEdit>("row-rate_1")->isVisible());
+    QTest::keyClicks(m_open->part<QLineEdit>("row-rate_1"), "1");
+    QTest::keyClicks(m_open->part<QLineEdit>("row-rate_2"), "3");
+    QTest::keyClicks(m_open->part<QLineEdit>("row-share"), "20");  // the sign need not be typed
+    picture("percent-typed");
+    m_open->click("predict-row");
+    QTRY_VERIFY_WITH_TIMEOUT(prediction().predictions(), kJourneyPatience);
+    const float typed = value(0);
+    predict(m_open->write("new.csv", "share,rate,rate\n20%,1,3\n5%,2,2\n"), 2);
+    if (QTest::currentTestFailed()) return;
+    QCOMPARE(value(0), typed);
+  }
 };
 
 int testJourney(int argc, char** argv) {

@@ -43,6 +43,8 @@ const Broken kBroken[] = {
     {"index that stands twice", "x__0,x__1,x__0\n1,2,3\n"sv, "x__0 stands twice"},
     {"name with and without an index", "x,x__0\n1,2\n"sv, "several columns"},
     {"all columns left out", "#a,#b\n1,2\n"sv, "names no variable"},
+    {"number among percents", "x,y\n12 %,1\n5,2\n7 %,3\n"sv, "the column's numbers are percents"},
+    {"percent among numbers", "x,y\n1,1\n5,2\n7 %,3\n"sv, "'7 %', but a number"},
     {"CR alone", "x,y\r1,2\r3,4\r"sv, "CR alone"},
     {"NUL in the header", "x\0,y\n1,2\n"sv, "no UTF-8"},
     {"UTF-16, little end first", "\xff\xfex\0,\0y\0\n\0"sv, "no samples"},
