@@ -40,6 +40,12 @@ void RunStore::append(const QString& id, const EventBatch& batch) {
   if (!curves || !entry(id)) return;  // the store was built anew: the folder is read from its beginning
   const RunData::Taken taken = curves->take(batch);
   RunRecord& record = found->record;
+  // The curves are read when they are first wanted, the record was before: another window may have taken the beginning
+  // of an attempt into the curves since, and it would be in no record that this window writes.
+  for (const Event& event : batch.others)
+    if (event.kind == "started" &&
+        (event.attempt > record.attempt || (event.attempt == record.attempt && record.stepsTotal == 0)))
+      takeEvent(*found, event);
   for (const Event* event : taken.events) {
     takeEvent(*found, *event);
     found->pending.push_back(*event);

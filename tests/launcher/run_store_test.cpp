@@ -503,6 +503,15 @@ TEST_F(RunStoreTest, aDamagedListThatAnotherWindowHasOpenStays) {
   EXPECT_EQ(store.points("a", series::kLoss).size(), 30u);
 }
 
+TEST_F(RunStoreTest, anAttemptThatAnotherWindowTookIsInTheRecordToo) {
+  const QString path = makeRun("a", {{1, 1, 30}}), folder = m_folder.filePath("store");
+  RunStore(folder).add(record("a", path));
+  RunStore store(folder);
+  RunStore(folder).append("a", whole(path));
+  store.append("a", whole(path));
+  EXPECT_EQ(store.find("a")->stepsTotal, 120);
+}
+
 // Another window that writes makes this one neither wait for long nor forget.
 TEST_F(RunStoreTest, whatCannotBeWrittenNowIsWrittenSoon) {
   const QString path = makeRun("a", {{1, 1, 30}}), folder = m_folder.filePath("store");
