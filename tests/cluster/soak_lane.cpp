@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include "engine/agent/job_folder.h"
 #include "engine/base/files.h"
@@ -31,7 +32,9 @@ constexpr int kResumeAgainMs = 700;  // a person tries again
 
 std::string commandLine(const Path& process) {
   std::ifstream file(process / "cmdline", std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream all;
+  all << file.rdbuf();  // one that ends meanwhile is read no further, where an iterator would throw
+  std::string text = all.str();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
 }
