@@ -321,7 +321,7 @@ class WirePreviewTest : public QObject {
     QTRY_VERIFY2(spoken().contains("Memory of the layers "), qPrintable(spoken()));
     const QString whole = formatBytes(scene.costs().stepMemory);
     QVERIFY(scene.costs().stepMemory > scene.costs().total.memory);
-    QVERIFY2(strip.contains(whole), qPrintable(strip));
+    QVERIFY2(strip.simplified().contains(whole.simplified()), qPrintable(strip));  // its text has plain blanks
     QVERIFY2(spoken().contains("Memory of the step " + whole), qPrintable(spoken()));
     scene.pickNode("conv1");
     QTRY_VERIFY2(!spoken().contains("Memory of the"), qPrintable(spoken()));
