@@ -318,7 +318,7 @@ class JourneyTest : public JourneyActs {
     train(1);
     if (QTest::currentTestFailed()) return;
     m_open->part<QTabBar>("training-tabs")->setCurrentIndex(4);
-    m_open->click("predict-type");
+    m_open->click("predict-type-empty");
     QTRY_VERIFY(m_open->part<QLineEdit>("row-rate_1") && m_open->part<QLineEdit>("row-rate_1")->isVisible());
     QTest::keyClicks(m_open->part<QLineEdit>("row-rate_1"), "1");
     QTest::keyClicks(m_open->part<QLineEdit>("row-rate_2"), "3");
