@@ -1,6 +1,7 @@
 #pragma once
-// Metrics that need every score, as the area under a curve does: what runs give is put one behind the other, as a list,
-// in place of being added. Lists of batches and ranks may be joined in any order.
+// Metrics that make a list of what a run gives, and join lists in their own way: the area under a curve needs every
+// score behind the other, errors of words are counted of whole sequences. Lists of batches and ranks may be joined in
+// any order.
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -328,6 +328,7 @@ const std::vector<LayerExample>& layerExamples() {
       {"Perplexity", "{}", {{3, 4}, {3}}, {{}}, 4},
       {"R2", "{}", {{3, 2}, {3, 2}}, {{}}},
       {"RootMeanSquaredError", "{}", {{3}, {3}}, {{}}},
+      {"WordErrorRate", R"({"blank": 0})", {{3, 4}, {3}}, {{}}, 4},
   };
   return examples;
 }

@@ -178,6 +178,29 @@ TEST(Metrics, ASequenceIsARowOfScoresAStep) {
   }
 }
 
+// Words are replaced, put in and left out there: jiwer 4.0 says 16 edits of 36 words, of 24 without class 0.
+TEST(Metrics, TheRateOfWordErrorsIsThatOfJiwer) {
+  for (const auto& [values, rate] :
+       {std::pair(R"({"blank": -1})", 16.0 / 36), std::pair(R"({"blank": 0})", 16.0 / 24)}) {
+    const Metric metric{"WordErrorRate", values, Shape{6, kClasses}, Shape{6}, true, scoreOf, label};
+    for (const std::vector<int>& batches : std::vector<std::vector<int>>{{6}, {4, 2}, {1, 4, 1}})
+      EXPECT_DOUBLE_EQ(measured(metric, batches, cpuBackend()), rate) << values;
+    EXPECT_DOUBLE_EQ(measured(metric, {4, 2}, *makeReferenceBackend()), rate) << values;
+    EXPECT_DOUBLE_EQ(measured(metric, {4, 2}, cpuBackend(), DataType::bf16), rate) << values;
+  }
+  Metric none{"WordErrorRate", R"({"blank": 2})", Shape{6, kClasses}, Shape{6}, true, scoreOf, label};
+  none.t = [](int, int) { return 2.0f; };
+  EXPECT_TRUE(std::isnan(measured(none, {6}, cpuBackend()))) << "no word is true";
+  none.values = R"({"blank": 6})";
+  const Json given = parseJson(none.values, "");
+  const Values asked(findLayer("WordErrorRate")->entry, given);
+  const auto shapesOf = [&](Shape x, Shape t) {
+    return findLayer("WordErrorRate")->shapes({"m", asked, std::vector<Shape>{std::move(x), std::move(t)}});
+  };
+  EXPECT_THROW(shapesOf({6, kClasses}, {6}), Error) << "no class is the blank";
+  EXPECT_THROW(shapesOf({kClasses}, {1}), Error) << "no sequence";
+}
+
 // Nothing to divide by: scikit-learn answers 0 (zero_division), and of a target that never changes 1 or 0.
 TEST(Metrics, AnswerWhereThereIsNothingToDivideBy) {
   Metric none = chances("BinaryF1", R"({"from": "probabilities", "threshold": 0.999})");
