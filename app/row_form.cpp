@@ -2,7 +2,9 @@
 
 #include <QGridLayout>
 #include <QLineEdit>
+#include <QRegularExpression>
 #include <algorithm>
+#include <cmath>
 
 #include "engine/data/import_images.h"
 #include "widgets/controls/button.h"
@@ -16,13 +18,29 @@ namespace {
 
 constexpr int kCellWidth = 148, kAround = 20, kGap = 12;
 
-// With a point, whichever mark is typed; of percents with the sign, typed or not.
-QString numberOf(const QString& typed, bool percents) {
-  QString text = QString(typed).replace(',', '.');
+struct TypedNumber {
+  QString text;            // with a point and without marks of thousands; empty where it is no number
+  bool isUnclear = false;  // a comma before three digits alone: of decimals or of thousands
+};
+
+// However a person writes it: 1234.5, 1234,5, 1,234.5, 1.234,5, 1 234.5, 1'234.5; of percents with the sign or without.
+TypedNumber numberOf(const QString& typed, bool percents) {
+  static const QRegularExpression blanks(
+      QStringLiteral(R"((?<=\d)[ '\x{2019}\x{00a0}\x{2009}\x{202f}](?=\d{3}(\D|$)))"));
+  static const QRegularExpression either(QStringLiteral(R"(^[+-]?[1-9]\d{0,2},\d{3}$)"));
+  static const QRegularExpression commas(QStringLiteral(R"(^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$)"));
+  static const QRegularExpression points(QStringLiteral(R"(^[+-]?[1-9]\d{0,2}((\.\d{3}){2,}|(\.\d{3})+,\d*)$)"));
+  QString text = typed;
   if (percents && text.endsWith('%')) text = text.chopped(1).trimmed();
-  bool number = false;
-  text.toDouble(&number);
-  return !number ? QString() : percents ? text + QStringLiteral(" %") : text;
+  text.remove(blanks);
+  if (either.match(text).hasMatch()) return {{}, true};
+  if (commas.match(text).hasMatch()) text.remove(',');
+  if (points.match(text).hasMatch()) text.remove('.');
+  text.replace(',', '.');
+  bool isNumber = false;
+  const double value = text.toDouble(&isNumber);
+  if (!isNumber || !std::isfinite(value)) return {};
+  return {percents ? text + QStringLiteral(" %") : text};
 }
 
 QString textOf(const QWidget* field) {
@@ -126,12 +144,18 @@ QByteArray RowForm::csv() {
   for (int i = 0; i < m_fields.size(); ++i) {
     const RowColumn& column = m_columns[i];
     const QString typed = textOf(m_fields[i]);
-    const QString text = column.kind == RowColumn::Kind::number ? numberOf(typed, column.percents) : typed;
-    const bool good = text.isEmpty() ? column.mayBeEmpty && typed.isEmpty() : true;
+    const TypedNumber number =
+        column.kind == RowColumn::Kind::number ? numberOf(typed, column.percents) : TypedNumber{typed};
+    const bool good = !number.text.isEmpty() || (column.mayBeEmpty && typed.isEmpty());
     setStyleProperty(m_fields[i], "problem", good ? QString() : QStringLiteral("error"));
-    if (!good && !wrong) wrong = m_fields[i];
+    if (!good && !wrong) {
+      wrong = m_fields[i];
+      m_wrong = number.isUnclear ? tr("%1 may be %2 or %3: type the one that is meant")
+                                       .arg(typed, QString(typed).replace(',', '.'), QString(typed).remove(','))
+                                 : tr("The marked fields take a value: a number, a word of the list, a date");
+    }
     head += (i ? "," : "") + csvCell(column.header.toStdString());
-    row += (i ? "," : "") + (text.isEmpty() ? std::string("\"\"") : csvCell(text.toStdString()));
+    row += (i ? "," : "") + (number.text.isEmpty() ? std::string("\"\"") : csvCell(number.text.toStdString()));
   }
   if (wrong) {
     wrong->setFocus(Qt::OtherFocusReason);

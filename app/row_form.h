@@ -38,9 +38,10 @@ class RowForm : public QWidget {
  public:
   explicit RowForm(QWidget* parent = nullptr);
   void setColumns(const QList<RowColumn>& columns);
-  // The row as a CSV. Empty where a field holds nothing of its kind; it is marked then, and the first such has the
-  // keyboard.
+  // The row as a CSV. Empty where a field holds nothing of its kind; it is marked then, the first such has the
+  // keyboard, and wrong() says what it wants.
   QByteArray csv();
+  QString wrong() const { return m_wrong; }
   void focusFirst();
   bool isEmpty() const { return m_columns.isEmpty(); }
 
@@ -59,6 +60,7 @@ class RowForm : public QWidget {
   QList<QWidget*> m_cells, m_fields;
   QGridLayout* m_grid;
   Button* m_predict;
+  QString m_wrong;
   int m_across = 0;
 };
 

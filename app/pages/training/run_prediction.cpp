@@ -247,7 +247,7 @@ void RunPrediction::predictRow() {
   const QByteArray csv = m_form->csv();
   if (csv.isEmpty()) {
     if (QWidget* const first = m_form->focusWidget()) m_formArea->ensureWidgetVisible(first);
-    return say("error", tr("The marked fields take a value: a number, a word of the list, a date"));
+    return say("error", m_form->wrong());
   }
   if (!m_folder) m_folder = std::make_unique<QTemporaryDir>();
   QFile file(m_folder->filePath("row.csv"));

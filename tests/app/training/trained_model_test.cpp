@@ -12,6 +12,7 @@
 #include "app/pages/training/run_curves.h"
 #include "app/pages/training/run_prediction.h"
 #include "app/pages/training/training_page.h"
+#include "app/row_form.h"
 #include "app/shell/export_card.h"
 #include "engine/run/safetensors.h"
 #include "launcher/remote/models.h"
@@ -228,6 +229,27 @@ class TrainedModelTest : public QObject {
     const float price = prediction().predictions()->kept[0].outputs[0].values[0];
     QVERIFY2(std::abs(price - 330000) < 60000, qPrintable(QString::number(price)));
     picture("predict-row");
+    // Marks of decimals and thousands as people write them; what may be either is asked for.
+    auto* const field = m_open->part<QLineEdit>("row-x__0");
+    const auto retype = [&](const char* text) {
+      field->selectAll();
+      QTest::keyClicks(field, text);
+    };
+    const auto said = [&] { return m_open->part<QLabel>("predict-words")->text(); };
+    retype("3,000");
+    m_open->click("predict-row");
+    QVERIFY2(said().startsWith("3,000 may be 3.000 or 3000"), qPrintable(said()));
+    QVERIFY(field->hasFocus());
+    retype("nan");
+    m_open->click("predict-row");
+    QVERIFY2(said().startsWith("The marked fields"), qPrintable(said()));
+    for (const auto& [text, read] :
+         {std::pair("3,5", "3.5"), std::pair("0,125", "0.125"), std::pair("1,234.5", "1234.5"),
+          std::pair("1.234,5", "1234.5"), std::pair("1,234,567", "1234567"), std::pair("1 234", "1234"),
+          std::pair("26.746", "26.746")}) {
+      retype(text);
+      QCOMPARE(m_open->part<RowForm>("row-form")->csv(), QByteArray("x__0,x__1\n") + read + ",2\n");
+    }
   }
 
   // The form has the columns of the person's own file, not the numbers that its preparation makes of them; a red
