@@ -97,6 +97,7 @@ void WirePreview::hovered(NetworkView* canvas, const std::optional<Edge>& wire, 
 }
 
 void WirePreview::open(const Subject& subject, QPoint onPage, Pinned pinned) {
+  m_rest.stop();  // what is opened by a key stays as it is when the mouse has rested long enough
   m_leave.stop();
   m_shown = subject;
   m_card->setPinned(pinned == Pinned::yes);
