@@ -102,7 +102,7 @@ void RowParser::storeFile(const Place& place, std::string_view cell, RowChunk& c
     fault(std::move(found));
   };
   if (saysNothing(cell))
-    return fail(place.fault(FaultKind::emptyCell, emptyText(cell), "the path of a file is needed",
+    return fail(place.fault(FaultKind::emptyCell, emptyText(cell), "a word or the path of a file is needed",
                             "fill the cell or remove the row"));
   float value;
   if (parseNumber(cell, value) != NumberKind::text)
