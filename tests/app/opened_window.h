@@ -16,6 +16,7 @@
 #include "app/main_window.h"
 #include "app/preferences.h"
 #include "launcher/local_process.h"
+#include "tests/patience.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {

@@ -23,6 +23,7 @@
 #include "launcher/local_process.h"
 #include "launcher/orders.h"
 #include "launcher/ssh/local_transport.h"
+#include "tests/patience.h"
 
 using namespace loom;
 

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/run/run_lock.h"
 #include "launcher/local_process.h"
+#include "tests/patience.h"
 
 using namespace loom;
 
@@ -374,7 +375,7 @@ class LauncherTest : public QObject {
     QTRY_VERIFY(!m_store->notice().isEmpty());
     QTRY_VERIFY(m_store->find("goes") && m_store->find("done"));
     QTRY_COMPARE(state("done"), RunState::finished);
-    QTRY_COMPARE_WITH_TIMEOUT(state("goes"), RunState::finished, 10000);
+    QTRY_COMPARE(state("goes"), RunState::finished);
     QCOMPARE(m_store->points("goes", series::kLoss).size(), std::size_t{400});
     QCOMPARE(m_store->points("done", series::kLoss).size(), std::size_t{30});
   }

@@ -12,6 +12,7 @@
 #include "launcher/remote/host_lines.h"
 #include "launcher/remote/models.h"
 #include "tests/launcher/sshd.h"
+#include "tests/patience.h"
 
 using namespace loom;
 

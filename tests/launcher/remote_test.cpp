@@ -5,6 +5,7 @@
 #include "launcher/remote/engine_installer.h"
 #include "launcher/remote/models.h"
 #include "tests/launcher/remote_fixture.h"
+#include "tests/patience.h"
 
 using namespace loom;
 
@@ -48,7 +49,7 @@ class RemoteTest : public RemoteFixture {
     QTRY_VERIFY(m_store->find("a")->step > 140);  // the line stands: what came before its marker would be passed over
     m_line.garbage = true;
     QTRY_VERIFY(!m_line.garbage);
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     isWhole("a", 300);
     QVERIFY(m_line.opened >= 5);
   }
@@ -58,7 +59,7 @@ class RemoteTest : public RemoteFixture {
     QTRY_VERIFY(m_store->find("a")->step > 10);
     m_line.dead = true;
     m_line.silent = true;
-    QTRY_COMPARE_WITH_TIMEOUT(line().state(), LineState::waiting, 15000);
+    QTRY_COMPARE(line().state(), LineState::waiting);
     QVERIFY2(line().sentence().contains("no route") || line().sentence().contains("not answered"),
              qPrintable(line().sentence()));
     QVERIFY(line().nextTry() > 0);
@@ -66,7 +67,7 @@ class RemoteTest : public RemoteFixture {
     m_line.silent = false;
     QTRY_VERIFY(m_line.opened > 3);
     m_line.dead = false;
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     isWhole("a", 150);
   }
 
@@ -82,7 +83,7 @@ class RemoteTest : public RemoteFixture {
     m_launcher->submit(job("a", {"steps=60", "ms=10"}));
     QTRY_VERIFY(QFile::exists(runThere("a") + "/launch.json"));
     m_line.cut = true;  // perhaps before the answer came
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QCOMPARE(m_store->find("a")->attempt, std::int64_t{1});
     isWhole("a", 60);
   }
@@ -96,7 +97,7 @@ class RemoteTest : public RemoteFixture {
     QTRY_COMPARE(state("a"), RunState::stopped);
     QTRY_COMPARE(m_launcher->running(), 0);
     m_launcher->resume("a");
-    QTRY_VERIFY_WITH_TIMEOUT(!m_launcher->running() && state("a") != RunState::queued, 20000);
+    QTRY_VERIFY(!m_launcher->running() && state("a") != RunState::queued);
     QVERIFY2(state("a") == RunState::finished, qPrintable(message("a")));
     QCOMPARE(m_store->find("a")->attempt, std::int64_t{2});
     isWhole("a", 120);
@@ -107,13 +108,13 @@ class RemoteTest : public RemoteFixture {
     QTRY_COMPARE(state("a"), RunState::running);
     const int process = m_store->events("a").front().body["pid"].get<int>();
     m_launcher->kill("a");
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::stopped, 20000);
+    QTRY_COMPARE(state("a"), RunState::stopped);
     QTRY_VERIFY(::kill(process, 0) != 0);
   }
 
   void aRunThatFallsOverSaysSo() {
     m_launcher->submit(job("a", {"die=12"}));
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::failed, 15000);
+    QTRY_COMPARE(state("a"), RunState::failed);
     QVERIFY2(message("a").contains("signal 6") && message("a").contains("about to fall over"),
              qPrintable(message("a")));
     isWhole("a", 11);
@@ -129,7 +130,7 @@ class RemoteTest : public RemoteFixture {
     open();
     QCOMPARE(state("a"), RunState::running);
     m_launcher->attach();
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     isWhole("a", 200);
     QTRY_COMPARE(state("b"), RunState::finished);
     // What ended while nobody looked gets its last word.
@@ -139,7 +140,7 @@ class RemoteTest : public RemoteFixture {
     QTRY_VERIFY(QFile::exists(runThere("c") + "/exit"));
     open();
     m_launcher->attach();
-    QTRY_COMPARE_WITH_TIMEOUT(state("c"), RunState::finished, 15000);
+    QTRY_COMPARE(state("c"), RunState::finished);
     isWhole("c", 30);
   }
 
@@ -152,7 +153,7 @@ class RemoteTest : public RemoteFixture {
     RunRecord run = *m_store->find("a");
     store.add(run);
     other.attach();
-    QTRY_COMPARE_WITH_TIMEOUT(store.find("a")->state, RunState::finished, 20000);
+    QTRY_COMPARE(store.find("a")->state, RunState::finished);
     QTRY_COMPARE(state("a"), RunState::finished);
     QCOMPARE(store.points("a", series::kLoss).size(), std::size_t{150});
     isWhole("a", 150);
@@ -178,7 +179,7 @@ class RemoteTest : public RemoteFixture {
     QVERIFY(there.open(QIODevice::WriteOnly));
     there.close();
     m_launcher->submit(job("a", {}));
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::failed, 15000);
+    QTRY_COMPARE(state("a"), RunState::failed);
     QVERIFY2(message("a").contains("there"), qPrintable(message("a")));
   }
 
@@ -220,7 +221,7 @@ class RemoteTest : public RemoteFixture {
     open();
     QSignalSpy changes(&line(), &HostLine::stateChanged);
     m_launcher->submit(job("a", {"steps=20"}));
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QVERIFY(QFile::exists(engines.filePath(bundle.id() + "/bin/loom")));
     QVERIFY(engines.entryList({"*.part"}).isEmpty());
     // Among what lies there it is the one that is used.
@@ -258,7 +259,7 @@ class RemoteTest : public RemoteFixture {
       close();
       open();
       m_launcher->submit(job(id, {"steps=5"}));
-      QTRY_COMPARE_WITH_TIMEOUT(state(id), RunState::finished, 20000);
+      QTRY_COMPARE(state(id), RunState::finished);
       QFile now(program);
       QVERIFY(now.open(QIODevice::ReadOnly) && now.readAll() == content);
       QCOMPARE(engines.entryList({"*.part*"}), QStringList());
@@ -273,7 +274,7 @@ class RemoteTest : public RemoteFixture {
     QVERIFY(cut(further));  // only a check reads it all
     QSignalSpy done(&line(), &HostLine::checkDone);
     line().check(0);
-    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QTRY_COMPARE(done.size(), 1);
     QCOMPARE(QFileInfo(further).size(), qint64{8});
   }
 
@@ -331,13 +332,13 @@ class RemoteTest : public RemoteFixture {
     QTRY_COMPARE(line().state(), LineState::needsPerson);
     QVERIFY2(line().sentence().contains("does not start"), qPrintable(line().sentence()));
     QVERIFY(bad.remove());
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
   }
 
   void aSlowLoginIsNoClockThatIsWrong() {
     m_line.before = "sleep 2; ";
     line().connectNow();
-    QTRY_COMPARE_WITH_TIMEOUT(line().state(), LineState::online, 20000);
+    QTRY_COMPARE(line().state(), LineState::online);
     QVERIFY2(std::abs(line().facts().clockAhead) < 0.5, qPrintable(QString::number(line().facts().clockAhead)));
   }
 
@@ -402,7 +403,7 @@ class RemoteTest : public RemoteFixture {
   void checkTellsLineByLine() {
     QSignalSpy lines(&line(), &HostLine::checkLine), done(&line(), &HostLine::checkDone);
     line().check(1 << 20);
-    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QTRY_COMPARE(done.size(), 1);
     QStringList names;
     for (const auto& each : lines) {
       const auto found = each[0].value<CheckLine>();
@@ -436,7 +437,7 @@ class RemoteTest : public RemoteFixture {
       QCOMPARE(QProcess::execute("touch", {"-d", "10 days ago", there.filePath(each)}), 0);
     QSignalSpy done(&line(), &HostLine::checkDone), remains(&line(), &HostLine::remains);
     line().check(0);
-    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QTRY_COMPARE(done.size(), 1);
     QCOMPARE(QDir(there.filePath("runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot),
              QStringList({"check-2-bbbb", "mine"}));
     QCOMPARE(QDir(there.filePath("data")).entryList(QDir::Files), QStringList({"new.part", "x.pack"}));
@@ -463,19 +464,19 @@ class RemoteTest : public RemoteFixture {
     m_launcher->submit(job("a", {"steps=400", "ms=5", "model=1000"}));
     QTRY_VERIFY(m_store->find("a")->step > 25);
     m_launcher->stop("a");
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::stopped, 20000);
+    QTRY_COMPARE(state("a"), RunState::stopped);
     QVERIFY_EXCEPTION_THROWN(m_launcher->resumeHere("a"), Error);  // nothing of it is here to go on from
     QCOMPARE(state("a"), RunState::stopped);
     Models models(*m_store, m_lines.get());
     QSignalSpy fetched(&models, &Models::fetched);
     models.fetch("a", Models::Which::newest);
-    QTRY_COMPARE_WITH_TIMEOUT(fetched.size(), 1, 20000);
+    QTRY_COMPARE(fetched.size(), 1);
     QVERIFY(models.newestIsHere("a"));
     const qint64 there = QFileInfo(runThere("a") + "/events.jsonl").size();
     QSignalSpy moved(m_launcher.get(), &Launcher::hostChanged);
     m_launcher->resumeHere("a");
     QCOMPARE(moved.size(), 1);
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QCOMPARE(m_store->find("a")->attempt, std::int64_t{2});
     const auto points = m_store->points("a", series::kLoss);
     QCOMPARE(points.size(), std::size_t{400});
@@ -503,7 +504,7 @@ class RemoteTest : public RemoteFixture {
     QVERIFY2(message("b").contains("not in the list"), qPrintable(message("b")));
     QTest::qWait(50);  // the line is gone
     m_hosts->add(m_host);
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     isWhole("a", 200);
   }
 
@@ -528,7 +529,7 @@ class RemoteTest : public RemoteFixture {
     QTRY_COMPARE(state("b"), RunState::queued);
     QTRY_VERIFY(m_launcher->running() == 1);
     QCOMPARE(state("a"), RunState::running);
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     isWhole("a", 200);
     QTRY_COMPARE(state("b"), RunState::finished);
   }
@@ -547,7 +548,7 @@ class RemoteTest : public RemoteFixture {
     QCOMPARE(m_line.opened, 2);
     m_line.dead = false;
     m_launcher->submit(job("a", {"steps=10"}));
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 15000);
+    QTRY_COMPARE(state("a"), RunState::finished);
   }
 
   void bringsAFileOfTheRun() {

@@ -1,6 +1,7 @@
 #include "launcher/remote/engine_installer.h"
 #include "tests/launcher/remote_fixture.h"
 #include "tests/launcher/scripted_host.h"
+#include "tests/patience.h"
 
 using namespace loom;
 
@@ -49,7 +50,7 @@ class RemoteTroubleTest : public RemoteFixture {
     QVERIFY(QDir().rename(away, runThere("a")));  // and mounted again
     m_line.cut = true;
     QTRY_COMPARE(m_launcher->doubt("a"), QString());
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QCOMPARE(m_store->find("a")->attempt, std::int64_t{1});
     isWhole("a", 400);
   }
@@ -67,7 +68,7 @@ class RemoteTroubleTest : public RemoteFixture {
     open();
     QSignalSpy lines(&line(), &HostLine::checkLine), done(&line(), &HostLine::checkDone);
     line().check(0);
-    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
+    QTRY_COMPARE(done.size(), 1);
     const auto last = lines.last()[0].value<CheckLine>();
     QCOMPARE(last.status, CheckLine::Status::failed);
     QVERIFY2(last.remedy.contains("df -h " + m_host.folder) && last.remedy.contains("findmnt") &&
@@ -102,7 +103,7 @@ class RemoteTroubleTest : public RemoteFixture {
     m_launcher->attach();
     QTRY_VERIFY(!isLive(state("a")));
     m_launcher->resume("a");
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QCOMPARE(m_store->find("a")->attempt, std::int64_t{2});
     isWhole("a", 400);
     QVERIFY(QFileInfo(here + "/events.cut.jsonl").size() >= 3000);
@@ -120,7 +121,7 @@ class RemoteTroubleTest : public RemoteFixture {
     const QString fresh = m_launcher->submitAnew("a");
     QCOMPARE(state("a"), RunState::failed);
     QVERIFY2(message("a").contains("by hand") && message("a").contains("no longer there"), qPrintable(message("a")));
-    QTRY_COMPARE_WITH_TIMEOUT(state(fresh), RunState::finished, 20000);
+    QTRY_COMPARE(state(fresh), RunState::finished);
     isWhole(fresh, 40);
     QVERIFY(!QFile::exists(runThere("a")));
     // To resume it would begin from nothing: that, too, is told.
@@ -183,7 +184,7 @@ class RemoteTroubleTest : public RemoteFixture {
     m_there.chatters = true;
     QSignalSpy lines(&line(), &HostLine::checkLine), done(&line(), &HostLine::checkDone);
     line().check(0);
-    QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 10000);
+    QTRY_COMPARE(done.size(), 1);
     const auto last = lines.back()[0].value<CheckLine>();
     QCOMPARE(last.status, CheckLine::Status::failed);
     QVERIFY2(last.finding.contains("no answer within 1 s"), qPrintable(last.finding));
@@ -263,7 +264,7 @@ class RemoteTroubleTest : public RemoteFixture {
     m_launcher->submit(job("a", {}));
     QTRY_COMPARE(m_there.count("untail"), 1);
     QCOMPARE(mirror("a"), line);
-    QTRY_COMPARE_WITH_TIMEOUT(m_there.count("tail"), 2, 15000);
+    QTRY_COMPARE(m_there.count("tail"), 2);
     QCOMPARE(m_there.last("tail").value("events", qint64{-1}), line.size());
     QCOMPARE(mirror("a"), line);
   }

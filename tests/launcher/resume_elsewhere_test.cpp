@@ -1,6 +1,7 @@
 #include "launcher/remote/models.h"
 #include "tests/launcher/remote_fixture.h"
 #include "tests/launcher/scripted_host.h"
+#include "tests/patience.h"
 
 using namespace loom;
 
@@ -27,16 +28,16 @@ class ResumeElsewhereTest : public RemoteFixture {
     return file;
   }
   void stopAfter(const QString& id, std::int64_t step) {
-    QTRY_VERIFY_WITH_TIMEOUT(m_store->find(id)->step > step, 20000);
+    QTRY_VERIFY(m_store->find(id)->step > step);
     m_launcher->stop(id);
-    QTRY_COMPARE_WITH_TIMEOUT(state(id), RunState::stopped, 20000);
+    QTRY_COMPARE(state(id), RunState::stopped);
     QTRY_COMPARE(m_launcher->running(), 0);
   }
   void fetchNewest(const QString& id) {
     Models models(*m_store, m_lines.get());
     QSignalSpy fetched(&models, &Models::fetched), failed(&models, &Models::failed);
     models.fetch(id, Models::Which::newest);
-    QTRY_VERIFY_WITH_TIMEOUT(!fetched.isEmpty() || !failed.isEmpty(), 20000);
+    QTRY_VERIFY(!fetched.isEmpty() || !failed.isEmpty());
     QVERIFY2(failed.isEmpty(), qPrintable(failed.value(0).value(1).toString()));
     QVERIFY(models.newestIsHere(id));
   }
@@ -112,7 +113,7 @@ class ResumeElsewhereTest : public RemoteFixture {
     QVERIFY(!contentOf(runOn("other", "a") + "/launch.json").contains("training="));
     fetchNewest("a");
     m_launcher->resumeOn("a", "there");  // which has an older copy
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QCOMPARE(m_store->find("a")->attempt, std::int64_t{4});
     QCOMPARE(jobOf("a").host, "there");
     isWholeOn("there", "a", 600);
@@ -129,7 +130,7 @@ class ResumeElsewhereTest : public RemoteFixture {
     isWholeOn("there", "a", static_cast<int>(m_store->find("a")->step));
     fetchNewest("a");
     m_launcher->resumeOn("a", {});
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     QVERIFY(jobOf("a").host.isEmpty());
     isWholeOn({}, "a", 400);
   }
@@ -147,7 +148,7 @@ class ResumeElsewhereTest : public RemoteFixture {
                                                                 {"project_folder", m_folder->path().toStdString()}})
                                                               .dump()));
     QCOMPARE(refusal("a", "there"), QString());
-    QTRY_COMPARE_WITH_TIMEOUT(state("a"), RunState::finished, 20000);
+    QTRY_COMPARE(state("a"), RunState::finished);
     isWholeOn("there", "a", 200);
   }
 
@@ -252,7 +253,7 @@ class ResumeElsewhereTest : public RemoteFixture {
     QCOMPARE(m_scripted.count("start"), 0);
     // Its checkpoint is here: it goes on where it can.
     m_launcher->resumeOn("a", {});
-    QTRY_VERIFY_WITH_TIMEOUT(m_store->find("a")->attempt == 2 && m_store->find("a")->step > 40, 20000);
+    QTRY_VERIFY(m_store->find("a")->attempt == 2 && m_store->find("a")->step > 40);
     QVERIFY(!jobOf("a").carry);
     stopAfter("a", 40);
   }

@@ -7,6 +7,7 @@
 
 #include "launcher/remote/host_line.h"
 #include "tests/launcher/sshd.h"
+#include "tests/patience.h"
 
 using namespace loom;
 
@@ -132,7 +133,7 @@ class SystemSshTest : public QObject {
     connect(&line, &HostLine::question, this,
             [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
     line.connectNow();
-    QTRY_COMPARE_WITH_TIMEOUT(line.state(), LineState::online, 20000);
+    QTRY_COMPARE(line.state(), LineState::online);
     QCOMPARE(line.facts().method, "by the system's ssh");
   }
 
@@ -145,7 +146,7 @@ class SystemSshTest : public QObject {
     connect(&line, &HostLine::question, this,
             [&](int id, const SshQuestion&) { line.answer(id, QStringLiteral("yes")); });
     line.connectNow();
-    QTRY_COMPARE_WITH_TIMEOUT(line.state(), LineState::online, 20000);
+    QTRY_COMPARE(line.state(), LineState::online);
     QCOMPARE(line.facts().method, "by the system's ssh");
   }
 };

@@ -14,6 +14,7 @@
 
 #include "engine/base/error.h"
 #include "tests/launcher/scripted_host.h"
+#include "tests/patience.h"
 
 namespace loom {
 namespace {
@@ -70,7 +71,7 @@ void TensorLineTest::theProgramAnswers() {
   line.setProject(kProject, m_folder->path());
   QVERIFY(!line.runs());  // nobody has asked yet
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.count, 1, 20000);
+  QTRY_COMPARE(heard.count, 1);
   const SeenTensor& seen = heard.seen[QStringLiteral("card")];
   QCOMPARE(seen.tensor.first, (std::vector<float>{1, 0, 3, 0}));
   QCOMPARE(seen.dataset, QStringLiteral("training"));
@@ -79,7 +80,7 @@ void TensorLineTest::theProgramAnswers() {
   // Another drawing, another answer; the program stays.
   line.setProject(QByteArray(kProject).replace("ReLU", "Abs"), m_folder->path());
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.count, 2, 20000);
+  QTRY_COMPARE(heard.count, 2);
   QCOMPARE(heard.seen[QStringLiteral("card")].tensor.first, (std::vector<float>{1, 2, 3, 4}));
   QVERIFY(line.runs());
   QVERIFY(heard.refused.isEmpty());
@@ -94,7 +95,7 @@ void TensorLineTest::aNewerWishMakesAnOlderOneVoid() {
   line.ask(wish(QStringLiteral("x"), QStringLiteral("inspector")));
   line.ask(wish(QStringLiteral("x"), QStringLiteral("nobody")));
   line.forget(QStringLiteral("nobody"));
-  QTRY_COMPARE_WITH_TIMEOUT(heard.count, 2, 20000);
+  QTRY_COMPARE(heard.count, 2);
   QTest::qWait(200);
   QCOMPARE(heard.count, 2);
   QCOMPARE(heard.seen[QStringLiteral("card")].tensor.first, (std::vector<float>{1, 0, 3, 0}));
@@ -107,20 +108,20 @@ void TensorLineTest::faultsAreSentences() {
   Heard heard(line);
   line.setProject(QByteArray(kProject).replace("table.csv", "gone.csv"), m_folder->path());
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.refused.size(), 1, 20000);
+  QTRY_COMPARE(heard.refused.size(), 1);
   QVERIFY2(heard.sentence().contains("gone.csv"), qPrintable(heard.sentence()));
   line.setProject("{", m_folder->path());
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.refused.size(), 2, 20000);
+  QTRY_COMPARE(heard.refused.size(), 2);
   // Asked again it is told again what is wrong, not that nobody told of the project.
   const QString why = heard.sentence();
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.refused.size(), 3, 20000);
+  QTRY_COMPARE(heard.refused.size(), 3);
   QCOMPARE(heard.sentence(), why);
   // And then all is well again.
   line.setProject(kProject, m_folder->path());
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.count, 1, 20000);
+  QTRY_COMPARE(heard.count, 1);
   TensorLine none(QStringLiteral("/there/is/no/loom"));
   Heard told(none);
   none.ask(wish());
@@ -138,11 +139,11 @@ void TensorLineTest::aProgramThatDiesIsStartedAgain() {
   Heard heard(line);
   line.setProject(kProject, m_folder->path());
   line.ask(wish());
-  QTRY_COMPARE_WITH_TIMEOUT(heard.refused.size(), 1, 20000);
+  QTRY_COMPARE(heard.refused.size(), 1);
   QVERIFY2(heard.sentence().contains("out of memory"), qPrintable(heard.sentence()));
   QVERIFY(!line.runs());
   line.ask(wish());  // with the project, which the new one has not had
-  QTRY_COMPARE_WITH_TIMEOUT(heard.count, 1, 20000);
+  QTRY_COMPARE(heard.count, 1);
   QCOMPARE(starts, 2);
 }
 

@@ -20,6 +20,7 @@
 #include "app/pages/training/training_page.h"
 #include "app/preferences.h"
 #include "launcher/local_process.h"
+#include "tests/patience.h"
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/document/card_geometry.h"

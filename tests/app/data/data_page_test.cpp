@@ -416,7 +416,7 @@ class DataPageTest : public QObject {
     m_open->write("raw/t10k-images-idx3-ubyte", idx({0x803, 10, 4, 4}, 10 * 16));
     m_open->write("raw/t10k-labels-idx1-ubyte", idx({0x801, 10}, 10));
     m_open->drop({m_open->path("raw")});
-    QTRY_COMPARE_WITH_TIMEOUT(m_open->project().datasets.size(), std::size_t{2}, 20000);
+    QTRY_COMPARE(m_open->project().datasets.size(), std::size_t{2});
     QVERIFY(QFile::exists(m_open->path("data/train/index.csv")) && QFile::exists(m_open->path("data/t10k/index.csv")));
     QTRY_VERIFY(samples().rowCount() == 40 || samples().rowCount() == 10);
   }

@@ -6,6 +6,7 @@
 
 #include "app/pages/hosts/sums_plot.h"
 #include "tests/app/hosts/hosts_window.h"
+#include "tests/patience.h"
 #include "widgets/controls/segmented_control.h"
 
 namespace loom {

@@ -11,6 +11,7 @@
 #include "engine/base/json.h"
 #include "launcher/remote/models.h"
 #include "tests/app/hosts/hosts_window.h"
+#include "tests/patience.h"
 
 namespace loom {
 

@@ -13,6 +13,7 @@
 #include "app/shell/top_bar.h"
 #include "launcher/job.h"
 #include "tests/app/hosts/hosts_window.h"
+#include "tests/patience.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/segmented_control.h"
 

@@ -1,6 +1,8 @@
 // A person at the Network page: LeNet drawn by mouse and keys alone, with real events.
 #include "tests/app/network/network_page_test.h"
 
+#include "tests/patience.h"
+
 namespace loom {
 
 void NetworkPageTest::lenetByMouseAndKeys() {

@@ -83,9 +83,8 @@ class StepForecastTest : public QObject {
   Button& source() { return *m_open->part<Button>("strip-source"); }
   const NetworkCosts& costs() { return m_page->scene().costs(); }
   void waitUntilSettled() {
-    QTRY_VERIFY_WITH_TIMEOUT(
-        costs().batch == 32 && strip().settled() && strip().shownForecast().source != StepForecast::Source::none,
-        30000);
+    QTRY_VERIFY(costs().batch == 32 && strip().settled() &&
+                strip().shownForecast().source != StepForecast::Source::none);
   }
 
  private Q_SLOTS:
@@ -127,8 +126,7 @@ class StepForecastTest : public QObject {
     m_page->scene().setCostKind(CostKind::time);
     strip().hide();
     strip().show();  // looks anew
-    QTRY_VERIFY_WITH_TIMEOUT(strip().shownForecast().source == StepForecast::Source::measured && strip().settled(),
-                             30000);
+    QTRY_VERIFY(strip().shownForecast().source == StepForecast::Source::measured && strip().settled());
     const Json step = plan();
     QVERIFY(step["measured"].get<bool>());
     const double whole = step["step_seconds"].get<double>();
@@ -153,15 +151,14 @@ class StepForecastTest : public QObject {
     write(keptFile(), keptTimes("2025-01-02"));
     strip().hide();
     strip().show();
-    QTRY_VERIFY_WITH_TIMEOUT(strip().shownForecast().source == StepForecast::Source::measured && strip().settled(),
-                             30000);
+    QTRY_VERIFY(strip().shownForecast().source == StepForecast::Source::measured && strip().settled());
     QCOMPARE(source().text(), QString("measured 2 Jan 2025"));
     const double f32 = costs().step.seconds;
     m_open->document().setSetting("precision", "bf16");
-    QTRY_VERIFY_WITH_TIMEOUT(strip().settled() && costs().step.seconds < 0.5 * f32, 30000);
+    QTRY_VERIFY(strip().settled() && costs().step.seconds < 0.5 * f32);
     QVERIFY(strip().shownForecast().source == StepForecast::Source::measured);
     m_open->document().setSetting("threads", 2);  // nothing was measured of so many
-    QTRY_COMPARE_WITH_TIMEOUT(strip().shownForecast().source, StepForecast::Source::assumed, 30000);
+    QTRY_COMPARE(strip().shownForecast().source, StepForecast::Source::assumed);
     QCOMPARE(source().text(), QString("speeds assumed, measure"));
   }
 
@@ -175,7 +172,7 @@ class StepForecastTest : public QObject {
     QVERIFY(m_page->scene().costsFaint());
     QCOMPARE(costs().step.seconds, before);  // the last figures stay
     QVERIFY(strip().figures().contains("at batch 32"));
-    QTRY_COMPARE_WITH_TIMEOUT(costs().batch, 4096, 30000);
+    QTRY_COMPARE(costs().batch, 4096);
     QTRY_VERIFY(strip().settled() && !m_page->scene().costsFaint());
     QVERIFY(costs().step.seconds > before);
     // What is counted from the drawing alone follows at once and is never grey.
@@ -198,7 +195,7 @@ class StepForecastTest : public QObject {
     QTRY_VERIFY(strip().settled());
     QCOMPARE(plans(), before);
     m_open->document().setSetting("batch", 16);
-    QTRY_COMPARE_WITH_TIMEOUT(costs().batch, 16, 30000);
+    QTRY_COMPARE(costs().batch, 16);
     QCOMPARE(plans(), before + 1);
   }
 
@@ -211,7 +208,7 @@ class StepForecastTest : public QObject {
     QVERIFY(!source().isEnabled());
     QVERIFY(m_open->part<Button>("strip-cancel")->isVisible());
     write(path("go"), "");
-    QTRY_VERIFY_WITH_TIMEOUT(source().text().startsWith("measured 23 Nov"), 30000);
+    QTRY_VERIFY(source().text().startsWith("measured 23 Nov"));
     QVERIFY(!m_open->part<Button>("strip-cancel")->isVisible());
     QFile asked(path("asked"));
     QVERIFY(asked.open(QIODevice::ReadOnly));
@@ -253,7 +250,7 @@ class StepForecastTest : public QObject {
     qputenv("GRADLOOM_PROGRAM", "/nowhere/loom");
     strip().hide();
     strip().show();
-    QTRY_COMPARE_WITH_TIMEOUT(strip().shownForecast().source, StepForecast::Source::rough, 30000);
+    QTRY_COMPARE(strip().shownForecast().source, StepForecast::Source::rough);
     QVERIFY(costs().step.seconds > 0);
     QVERIFY2(source().toolTip().contains("rough guesses"), qPrintable(source().toolTip()));
     qputenv("GRADLOOM_PROGRAM", path("loom").toLocal8Bit());

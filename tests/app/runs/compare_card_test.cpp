@@ -9,6 +9,7 @@
 #include "app/pages/runs/overlay_view.h"
 #include "engine/run/layer_record.h"
 #include "tests/app/runs/runs_page_fixture.h"
+#include "tests/patience.h"
 
 namespace loom {
 

@@ -16,6 +16,7 @@
 #include "app/run_metrics.h"
 #include "app/run_networks.h"
 #include "tests/app/runs/runs_page_fixture.h"
+#include "tests/patience.h"
 #include "widgets/chart/line_chart.h"
 #include "widgets/controls/search_field.h"
 

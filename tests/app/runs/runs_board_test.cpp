@@ -18,6 +18,7 @@
 #include "app/run_series.h"
 #include "tests/app/runs/runs_export_test.h"
 #include "tests/app/runs/runs_page_fixture.h"
+#include "tests/patience.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
 #include "widgets/chart/scatter_plot.h"

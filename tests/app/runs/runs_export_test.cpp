@@ -10,6 +10,7 @@
 #include "app/shell/problems_panel.h"
 #include "tests/app/menu_and_dialogue.h"
 #include "tests/app/runs/runs_page_fixture.h"
+#include "tests/patience.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/line_chart.h"
 #include "widgets/controls/notice.h"

@@ -22,6 +22,7 @@
 #include "app/shell/problems_panel.h"
 #include "app/shell/status_strip.h"
 #include "tests/app/runs/runs_page_fixture.h"
+#include "tests/patience.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/parallel_axes.h"
 #include "widgets/controls/choice_field.h"

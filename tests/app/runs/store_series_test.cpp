@@ -10,6 +10,7 @@
 #include "app/run_outline.h"
 #include "engine/run/run_folder.h"
 #include "launcher/store/database.h"
+#include "tests/patience.h"
 
 namespace loom {
 

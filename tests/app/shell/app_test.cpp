@@ -29,6 +29,7 @@
 #include "app/shell/status_strip.h"
 #include "app/shell/top_bar.h"
 #include "launcher/local_process.h"
+#include "tests/patience.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/notice.h"

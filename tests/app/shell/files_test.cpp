@@ -10,6 +10,7 @@
 #include "app/pages/start/project_row.h"
 #include "app/shell/top_bar.h"
 #include "tests/app/shell/shell_fixture.h"
+#include "tests/patience.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/notice.h"
 #include "widgets/controls/search_field.h"

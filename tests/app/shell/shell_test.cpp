@@ -22,6 +22,7 @@
 #include "app/shell/problems_panel.h"
 #include "app/shell/top_bar.h"
 #include "tests/app/shell/shell_fixture.h"
+#include "tests/patience.h"
 #include "widgets/canvas/card_item.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/button.h"

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/app/training/journey_acts.h"
+#include "tests/patience.h"
 
 namespace loom {
 namespace {

@@ -10,6 +10,7 @@
 #include "tests/app/menu_and_dialogue.h"
 #include "tests/app/training/journey_acts.h"
 #include "tests/app/training/journey_test.h"
+#include "tests/patience.h"
 #include "widgets/canvas/network_scene.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/controls/segmented_control.h"

@@ -12,6 +12,7 @@
 #include "app/pages/training/training_page.h"
 #include "engine/planner/critical_batch.h"
 #include "tests/app/training/told_run.h"
+#include "tests/patience.h"
 #include "widgets/chart/chart_stack.h"
 
 namespace loom {

@@ -11,6 +11,7 @@
 #include "app/pages/training/run_texts.h"
 #include "app/pages/training/training_page.h"
 #include "tests/app/training/told_run.h"
+#include "tests/patience.h"
 #include "tests/widgets/painted_words.h"
 #include "widgets/chart/chart_stack.h"
 

@@ -8,6 +8,7 @@
 
 #include "app/pages/network/network_side.h"
 #include "tests/app/network/page_alone.h"
+#include "tests/patience.h"
 #include "widgets/outline/outline_panel.h"
 #include "widgets/palette/layer_palette.h"
 
@@ -34,7 +35,7 @@ class RealDragTest : public QObject, private PageAlone {
           << "1";
     QProcess hand;
     hand.start("xdotool", words);
-    QTRY_VERIFY_WITH_TIMEOUT(hand.state() == QProcess::NotRunning, 20000);
+    QTRY_VERIFY(hand.state() == QProcess::NotRunning);
     QCOMPARE(hand.exitCode(), 0);
     QTest::qWait(200);
   }

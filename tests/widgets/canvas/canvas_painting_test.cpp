@@ -4,6 +4,7 @@
 #include <QScrollBar>
 #include <QTest>
 
+#include "tests/patience.h"
 #include "tests/widgets/document/drawings.h"
 #include "widgets/canvas/network_view.h"
 #include "widgets/document/arrange.h"

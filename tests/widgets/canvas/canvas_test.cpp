@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <QWheelEvent>
 
+#include "tests/patience.h"
 #include "tests/widgets/document/drawings.h"
 #include "widgets/canvas/add_menu.h"
 #include "widgets/canvas/network_view.h"
@@ -522,7 +523,7 @@ void CanvasTest::escapeEndsArranging() {
   QCOMPARE(m_document->undoStack().count(), steps);
   QCOMPARE(m_scene->card("b7_add")->pos(), QPointF(9000, 9000));
   m_view->arrange();
-  QTRY_VERIFY_WITH_TIMEOUT(!m_document->isArranging(), 20000);
+  QTRY_VERIFY(!m_document->isArranging());
   QCOMPARE(m_document->undoStack().count(), steps + 1);
   QVERIFY(QLineF(m_scene->card("b7_add")->pos(), before).length() < 9000);
   QVERIFY(!m_view->arrangingBar().isVisible());

@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 
+#include "tests/patience.h"
 #include "tests/widgets/document/drawings.h"
 #include "tests/widgets/document/random_edits.h"
 #include "tests/widgets/document/unit_drawings.h"
@@ -253,13 +254,12 @@ void SceneFollowingTest::aLargeDrawingInAWindowIsFollowed() {
   for (const auto& [what, step] : steps) {
     view.centerOn(kept.card(some(1).front()) == nullptr ? QPointF() : kept.cardsRect().center());
     step();
-    QTRY_VERIFY2_WITH_TIMEOUT(arranged, what, 20000);
-    QTRY_VERIFY2_WITH_TIMEOUT(document.checksAreCurrent(), what, 20000);
+    QTRY_VERIFY2(arranged, what);
+    QTRY_VERIFY2(document.checksAreCurrent(), what);
     QCoreApplication::processEvents();
     const NetworkScene fresh(document);
-    QTRY_VERIFY2_WITH_TIMEOUT(differs(kept, fresh).isEmpty(),
-                              qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(what), differs(kept, fresh))),
-                              20000);
+    QTRY_VERIFY2(differs(kept, fresh).isEmpty(),
+                 qPrintable(QStringLiteral("%1: %2").arg(QLatin1String(what), differs(kept, fresh))));
   }
   document.discardRecovery();
 }
@@ -318,20 +318,20 @@ void SceneFollowingTest::aLargeProjectIsLookedAtBesideTheWindow() {
   NetworkScene scene(document);
   QVERIFY(!document.checksAreCurrent());
   QVERIFY(document.analysis("main").nodes.empty());
-  QTRY_VERIFY_WITH_TIMEOUT(document.checksAreCurrent() && !document.analysis("main").nodes.empty(), 20000);
+  QTRY_VERIFY(document.checksAreCurrent() && !document.analysis("main").nodes.empty());
   const Shape before = document.analysis("main").nodes.at("b100_conv1").outputs.front();
   document.setField("main", "b100_conv1", "channels", 7);
   document.setField("main", "b100_conv2", "channels", "many");
   // What was known stays until there is better.
   QVERIFY(!document.checksAreCurrent());
   QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front(), before);
-  QTRY_VERIFY_WITH_TIMEOUT(document.checksAreCurrent(), 20000);
+  QTRY_VERIFY(document.checksAreCurrent());
   QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front()[0], std::int64_t{7});
   QVERIFY(!document.problems().empty());
   QTRY_VERIFY(!scene.card("b100_conv2")->content().errors.isEmpty());
   document.undoStack().undo();
   document.undoStack().undo();
-  QTRY_VERIFY_WITH_TIMEOUT(document.checksAreCurrent(), 20000);
+  QTRY_VERIFY(document.checksAreCurrent());
   QCOMPARE(document.analysis("main").nodes.at("b100_conv1").outputs.front(), before);
   QTRY_VERIFY(scene.card("b100_conv2")->content().errors.isEmpty());
   document.discardRecovery();
@@ -360,12 +360,12 @@ void SceneFollowingTest::aUseIsLookedAtBesideTheWindowToo() {
       QCOMPARE(channels(), std::int64_t{64});
     else
       QCOMPARE(channels(), std::int64_t{0});
-    QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{64}, 20000);
+    QTRY_COMPARE(channels(), std::int64_t{64});
     document.setField("main", "down3", "channels", 48);
-    QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{48}, 20000);
+    QTRY_COMPARE(channels(), std::int64_t{48});
     scene.setUse({});
     scene.setNetwork("ResidualDown");
-    QTRY_COMPARE_WITH_TIMEOUT(channels(), std::int64_t{32}, 20000);  // of its first use again
+    QTRY_COMPARE(channels(), std::int64_t{32});  // of its first use again
     document.discardRecovery();
   }
 }

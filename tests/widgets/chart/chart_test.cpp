@@ -10,6 +10,7 @@
 #include <cmath>
 #include <future>
 
+#include "tests/patience.h"
 #include "tests/widgets/chart/chart_words_test.h"
 #include "widgets/chart/chart_stack.h"
 #include "widgets/chart/chart_tooltip.h"

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "engine/base/files.h"
+#include "tests/patience.h"
 #include "tests/widgets/document/drawings.h"
 #include "widgets/document/project_document.h"
 

@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 #include <QtTest>
 
+#include "tests/patience.h"
 #include "widgets/controls/button.h"
 #include "widgets/controls/empty_state.h"
 #include "widgets/controls/flow_layout.h"

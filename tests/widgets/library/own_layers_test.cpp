@@ -8,6 +8,7 @@
 #include <QTest>
 
 #include "engine/network/flatten.h"
+#include "tests/patience.h"
 #include "tests/widgets/document/unit_drawings.h"
 #include "widgets/document/project_document.h"
 #include "widgets/document/unit_edits.h"

@@ -1,4 +1,5 @@
 // The outline by hand: keys, the menu of the right button.
+#include "tests/patience.h"
 #include "tests/widgets/outline/outline_test.h"
 
 namespace loom {
