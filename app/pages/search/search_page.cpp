@@ -109,8 +109,14 @@ void SearchPage::makeActions() {
   addCommand(
       "trials.go-on", tr("Go on with the search"), {}, [this] { goOn(); }, "resume");
   addCommand("trials.export-front", tr("Export the front of the search"), {}, [this] { exportFront(); });
-  addCommand("trials.open", tr("Open the run of this trial"), "Return",
-             [this] { openTrial(m_table->currentIndex().row()); });
+  // Of the table alone: elsewhere Return ends what is typed.
+  list(context().commands->add({.id = "trials.open",
+                                .group = tr("This page"),
+                                .text = tr("Open the run of this trial"),
+                                .keys = {Qt::Key_Return, Qt::Key_Enter},
+                                .scope = "trials/table"},
+                               this, [this] { openTrial(m_table->currentIndex().row()); }));
+  m_table->setCommands(*context().commands, QStringLiteral("trials/table"));
 }
 
 void SearchPage::activated() {

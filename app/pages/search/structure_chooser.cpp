@@ -102,7 +102,7 @@ StructureChooser::StructureChooser(QWidget* parent)
   range->addWidget(m_low, 1);
   range->addWidget(makeLabel("field", tr("to")));
   range->addWidget(m_high, 1);
-  auto* close = new Button(tr("Cancel"), ButtonKind::plain);
+  auto* close = new Button(tr("Close"), ButtonKind::plain);
   close->setObjectName("search-structure-close");
   auto* foot = new QHBoxLayout;
   foot->addWidget(m_add);

@@ -145,6 +145,22 @@ class SearchPageTest : public QObject {
     QTest::mouseDClick(table().viewport(), Qt::LeftButton, {}, place.center());
     QTRY_COMPARE(m_open->window().currentPage(), QString("training"));
     QCOMPARE(m_open->workspace().store().find(m_open->workspace().currentRun())->name, name);
+    // By Return as well, but not where something is typed.
+    m_open->window().showPage("trials");
+    m_open->window().activateWindow();  // without a window system a completer's list stays the active window
+    QTRY_VERIFY(m_open->window().isActiveWindow() && m_open->window().settled());
+    QTest::keySequence(&m_open->window(), QKeySequence("Ctrl+K"));
+    auto* const words = m_open->part<QLineEdit>("search");
+    QTRY_VERIFY(words->hasFocus());
+    QTest::keyClicks(words, "dark");
+    const auto& hits = m_open->window().findChild<SearchPanel*>()->hits();
+    QTRY_VERIFY(hits.size() == 1 && hits.first().text == "Dark colours");
+    QTest::keyClick(words, Qt::Key_Return);
+    QTRY_VERIFY(m_open->workspace().preferences().themeMode() == ThemeMode::dark);
+    QVERIFY(page().isVisible());
+    table().setFocus();
+    QTest::keyClick(&table(), Qt::Key_Return);
+    QTRY_COMPARE(m_open->window().currentPage(), QString("training"));
     // And the best is trained once more as a run of its own.
     m_open->window().showPage("trials");
     m_open->click("search-train-best");
