@@ -153,10 +153,11 @@ void ChartPainter::paintGrid(QPainter& painter, const QRectF& plot) {
     if (!m_chart.m_xNumbers) continue;
     const QString label = axis.tickLabel(value, x);
     const double wide = QFontMetricsF(numbers).horizontalAdvance(label) / 2;
-    if (at - wide < lastRight + 8) continue;
-    lastRight = at + wide;
+    const double middle = std::min(at, m_chart.width() - 2 - wide);  // whole at the panel's end, too
+    if (middle - wide < lastRight + 8) continue;
+    lastRight = middle + wide;
     painter.setPen(m_palette[Colour::text3]);
-    painter.drawText(QRectF(at - 60, plot.bottom() + 6, 120, half * 2), Qt::AlignHCenter | Qt::AlignTop, label);
+    painter.drawText(QRectF(middle - 60, plot.bottom() + 6, 120, half * 2), Qt::AlignHCenter | Qt::AlignTop, label);
   }
   if (m_chart.m_xNumbers) {
     painter.setFont(theme.font(FontRole::axis));

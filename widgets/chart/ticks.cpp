@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "widgets/chart/format.h"
 
@@ -90,7 +92,18 @@ Ticks logTicks(Interval range, int most) {
 }
 
 QString tickLabel(double value, const Ticks& ticks) {
-  if (std::abs(value) >= 1e6 && ticks.decimals == 0 && areFarApart(ticks)) return formatCount(value);
+  const double largest =
+      ticks.values.empty() ? 0 : std::max(std::abs(ticks.values.front()), std::abs(ticks.values.back()));
+  if (largest >= 1e6 && ticks.values.size() >= 2 && ticks.decimals == 0 && areFarApart(ticks)) {
+    // One unit for the whole axis: 0, 0.5 M, 1.0 M.
+    static constexpr std::pair<double, const char*> kUnits[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}};
+    const auto& [size, name] =
+        *std::find_if(std::begin(kUnits), std::end(kUnits), [&](const auto& each) { return largest >= each.first; });
+    if (value == 0) return QStringLiteral("0");
+    return formatFixed(value / size, decimalsOf((ticks.values[1] - ticks.values[0]) / size)) + kNarrowSpace +
+           QString::fromLatin1(name);
+  }
+  if (std::abs(value) >= 1e6 && ticks.decimals == 0 && ticks.values.size() < 2) return formatCount(value);
   if (ticks.decimals < 0) return formatRate(value);
   if (ticks.decimals > 4) {
     // Three digits tell small numbers apart; of a narrow range around a larger one each tick keeps the digits that do.

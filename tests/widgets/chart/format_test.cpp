@@ -172,6 +172,11 @@ void FormatTest::ranges() {
     for (const double value : ticks.values) labels << tickLabel(value, ticks);
     QVERIFY2(labels.removeDuplicates() == 0, qPrintable(labels.join(' ')));
   }
+  // An axis has one unit.
+  const Ticks million = linearTicks({0, 1e6}, 6);
+  QStringList units;
+  for (const double value : million.values) units << QString(tickLabel(value, million)).replace(kNarrowSpace, " ");
+  QCOMPARE(units, (QStringList{"0", "0.2 M", "0.4 M", "0.6 M", "0.8 M", "1.0 M"}));
   QCOMPARE(formatLoss(183709855920.0), QString("1.84e11"));
   QCOMPARE(formatValue(ValueKind::milliseconds, 0), QString("0") + kNarrowSpace + "ms");
   QCOMPARE(niceRange({std::nan(""), std::nan("")}), (Interval{0, 1}));
