@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{64} << 20;
 constexpr int kAtOnce = 32;  // runs that are read before the window hears of them
-constexpr int kMostParts = 4;
+constexpr int kMostParts = 4, kFewNames = 2;
 constexpr char kBetween = '\t';  // node and field; no id has it
 
 QByteArray hashOf(const std::string& text) {
@@ -110,11 +110,15 @@ std::vector<std::string> networkDifferences(const Differences& differences) {
   return names;
 }
 
-QString describeNetwork(const RunNetwork& network, const std::vector<std::string>& names) {
+QString describeNetwork(const RunNetwork& network, const std::vector<std::string>& names, const RunNetwork* most) {
   if (!network.isKnown()) return {};
+  if (names.size() <= kFewNames) most = nullptr;
+  if (most && most->drawing == network.drawing) return QObject::tr("as most");
   QStringList parts;
   for (const std::string& name : names) {
     const NamedValue* const value = network.find(name);
+    const NamedValue* const usual = most ? most->find(name) : nullptr;
+    if (most && (value && usual ? value->text == usual->text : value == usual)) continue;
     if (!value && nodeAndField(name).second.empty())
       parts << QObject::tr("without %1").arg(labelOfNetworkValue(name));
     else if (value)
@@ -125,6 +129,7 @@ QString describeNetwork(const RunNetwork& network, const std::vector<std::string
     parts.removeLast();
     parts << QStringLiteral("…");
   }
+  if (parts.isEmpty() && most) parts << labelOfNetworkValue({}) + ' ' + textOfNetworkValue(network.find({}));
   return parts.join(", ");
 }
 

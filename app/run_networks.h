@@ -34,8 +34,10 @@ QString textOfNetworkValue(const NamedValue* value);  // "8", "Convolution", "â€
 // Names worth a line of their own: of a node that not all have, its fields say nothing more; how all is wired only
 // where nothing else differs.
 std::vector<std::string> networkDifferences(const Differences& differences);
-// "conv1 channels 8, without bn1": where this one is not as others.
-QString describeNetwork(const RunNetwork& network, const std::vector<std::string>& names);
+// "conv1 channels 8, without bn1": where this one is not as others; of more than a few names only where it is not as
+// the one that most runs have ("as most"), if there is such.
+QString describeNetwork(const RunNetwork& network, const std::vector<std::string>& names,
+                        const RunNetwork* most = nullptr);
 
 class RunNetworks : public QObject {
   Q_OBJECT

@@ -154,6 +154,7 @@ class RunRows : public QAbstractProxyModel {
   QString groupText(const Top& top, int column) const;
   QVariant groupState(const Top& top, bool words) const;
   QString spreadText(const Top& top) const;
+  QString remarkOf(const Top& top, int column) const;
   QString meaningOfSpread(const Top& top) const;
   QVariant insideData(const Top& top, int place, int column, int role) const;
   QVariant groupColour(const Top& top) const;

@@ -249,6 +249,13 @@ QString RunRows::spreadText(const Top& top) const {
   return QStringLiteral("± ") + formatFixed(top.best.spread * factor, decimals);
 }
 
+// "± 0.14", behind the metric's name where the column's head is another's.
+QString RunRows::remarkOf(const Top& top, int column) const {
+  if (top.averaged.empty()) return {};
+  const QString other = m_model.index(sourceRow(top.averaged.front()), column).data(kRemarkRole).toString();
+  return column == RunsModel::best ? QString(other + ' ' + spreadText(top)).trimmed() : other;
+}
+
 // The state of all, or how many are in one that no mean is made of: the worst first.
 QVariant RunRows::groupState(const Top& top, bool words) const {
   for (const RunState state : {RunState::failed, RunState::stopped, RunState::running, RunState::starting,
@@ -311,8 +318,7 @@ QVariant RunRows::groupData(const Top& top, int column, int role) const {
     case Qt::DisplayRole:
       return groupText(top, column);
     case Qt::AccessibleTextRole:
-      return column == RunsModel::best ? QString(groupText(top, column) + ' ' + spreadText(top))
-                                       : groupText(top, column);
+      return QString(groupText(top, column) + ' ' + groupData(top, column, kRemarkRole).toString()).trimmed();
     case Qt::CheckStateRole:
       return column == RunsModel::shown ? QVariant(shownOf(top)) : QVariant();
     case Qt::ToolTipRole:
@@ -326,7 +332,7 @@ QVariant RunRows::groupData(const Top& top, int column, int role) const {
     case kSortRole:
       return sortKeyOf(top, column);
     case kRemarkRole:
-      return column == RunsModel::best ? QVariant(spreadText(top)) : QVariant();
+      return column == RunsModel::best || column == RunsModel::last ? QVariant(remarkOf(top, column)) : QVariant();
     case kLevelRole:
       return column == RunsModel::name
                  ? QVariant(static_cast<int>(m_open.contains(top.id) ? Level::open : Level::closed))

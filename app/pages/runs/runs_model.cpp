@@ -98,12 +98,27 @@ void RunsModel::count(const Item& item, int by) {
 void RunsModel::countDrawing(const Item& item, int by) {
   const auto network = m_networks.find(item.record.id);
   if (!network || !network->isKnown()) return;
-  int& runs = m_drawingCounts[network->drawing];
-  if (by > 0 && runs == 0) m_drawings.add(network->values);
-  runs += by;
-  if (runs > 0) return;
+  Drawing& drawn = m_drawn[network->drawing];
+  if (by > 0 && drawn.runs == 0) m_drawings.add(network->values);
+  drawn.network = network;
+  drawn.runs += by;
+  if (drawn.runs > 0) return;
   m_drawings.remove(network->values);
-  m_drawingCounts.remove(network->drawing);
+  m_drawn.remove(network->drawing);
+}
+
+bool RunsModel::findMostDrawn() {
+  const Drawing* most = nullptr;
+  bool shared = false;
+  for (const Drawing& each : m_drawn) {
+    if (most && each.runs < most->runs) continue;
+    shared = most && each.runs == most->runs;
+    most = &each;
+  }
+  std::shared_ptr<const RunNetwork> found = most && !shared ? most->network : nullptr;
+  const bool other = (found ? found->drawing : QByteArray()) != (m_mostDrawn ? m_mostDrawn->drawing : QByteArray());
+  m_mostDrawn = std::move(found);
+  return other;
 }
 
 void RunsModel::refresh(const QString& id) {
@@ -151,6 +166,8 @@ void RunsModel::networksRead(const QStringList& ids) {
     Q_EMIT dataChanged(index(row, network), index(row, network));
   }
   refreshNetworkNames();
+  for (const QString& id : ids)
+    if (const int row = rowOf(id); row >= 0) measure(item(row), network);
   if (!m_arguments.empty()) Q_EMIT argumentsChanged();
 }
 
@@ -163,7 +180,8 @@ void RunsModel::findArguments() {
 
 void RunsModel::refreshNetworkNames() {
   std::vector<std::string> names = networkDifferences(m_drawings);
-  if (names == m_networkNames || m_items.empty()) return;
+  const bool other = findMostDrawn();
+  if ((names == m_networkNames && !other) || m_items.empty()) return;
   m_networkNames = std::move(names);
   findArguments();
   m_widest.remove(keyOf(network));
@@ -188,7 +206,10 @@ void RunsModel::refreshColumns() {
   const QString metric = m_metric;
   refreshMetric();
   setDiffering(settingsThatDiffer());
-  if (m_metric != metric) Q_EMIT headerDataChanged(Qt::Horizontal, best, last);
+  if (m_metric != metric) {
+    Q_EMIT headerDataChanged(Qt::Horizontal, best, last);
+    if (!m_items.empty()) Q_EMIT dataChanged(index(0, best), index(count() - 1, last));
+  }
   Q_EMIT columnsChanged();
 }
 

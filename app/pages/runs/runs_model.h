@@ -110,6 +110,10 @@ class RunsModel : public QAbstractTableModel {
     SettingIds settingIds;
     QByteArray settingsKey, likeness;
   };
+  struct Drawing {
+    std::shared_ptr<const RunNetwork> network;
+    int runs = 0;
+  };
   struct Metric {
     int runs = 0, ofValidation = 0;
     QString sample;  // a run that has it
@@ -121,6 +125,7 @@ class RunsModel : public QAbstractTableModel {
   void count(const Item& item, int by);
   void setLikeness(Item& item);
   void countDrawing(const Item& item, int by);
+  bool findMostDrawn();  // whether it is another now
   void reload();
   std::vector<std::unique_ptr<Item>> takeWaiting(int least, int forMs);
   void takeMore();
@@ -143,6 +148,7 @@ class RunsModel : public QAbstractTableModel {
   int widthOf(int column, const QString& title) const;
   QString text(const RunRecord& run, int column) const;
   QString settingText(const RunRecord& run, int column) const;
+  QString otherMetric(const RunRecord& run, int column) const;
   QVariant sortKey(const RunRecord& run, int column) const;
   bool isNumber(int column) const;
 
@@ -158,8 +164,9 @@ class RunsModel : public QAbstractTableModel {
   QTimer m_more;
   std::map<QString, Metric> m_measured;
   Differences m_settings, m_drawings, m_sizes;
-  QHash<QByteArray, int> m_drawingCounts;
-  int m_tagged = 0, m_noted = 0;  // runs with tags, with a note
+  QHash<QByteArray, Drawing> m_drawn;
+  std::shared_ptr<const RunNetwork> m_mostDrawn;  // that most runs have; null where two are as common
+  int m_tagged = 0, m_noted = 0;                  // runs with tags, with a note
   std::vector<std::string> m_networkNames, m_arguments;
   QStringList m_differing;
   QHash<QString, QString> m_widest;  // of each column the widest value, by keyOf()

@@ -63,7 +63,7 @@ QString RunsModel::text(const RunRecord& run, int column) const {
       return run.note;
     case network: {
       const auto drawn = m_networks.find(run.id);
-      return drawn ? describeNetwork(*drawn, m_networkNames) : QString();
+      return drawn ? describeNetwork(*drawn, m_networkNames, m_mostDrawn.get()) : QString();
     }
     case parameters:
       return run.parameters > 0 ? formatCount(static_cast<double>(run.parameters)) : kMissing;
@@ -84,8 +84,15 @@ bool RunsModel::isNumber(int column) const {
   return m_settings.isNumber(m_differing[column - fixedColumns].toStdString());
 }
 
+// What a number of the best or last is of, where that is not what the column's head says.
+QString RunsModel::otherMetric(const RunRecord& run, int column) const {
+  const bool measured = column == best ? run.bestStep >= 0 : column == last && !run.metric.isEmpty();
+  return measured && run.metric != m_metric ? titleOfMetric(run.metric).toLower() : QString();
+}
+
 void RunsModel::measure(const Item& item, int column) {
-  const QString words = text(item.record, column);
+  const QString other = otherMetric(item.record, column);
+  const QString words = text(item.record, column) + (other.isEmpty() ? QString() : "  " + other);
   QString& widest = m_widest[keyOf(column)];
   if (words.size() <= widest.size()) return;
   widest = words;
@@ -156,7 +163,9 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
       return column == shown    ? tr("Shown in the charts")
              : column == colour ? tr("Colour of the curve")
-                                : text(run, column);
+                                : QString(text(run, column) + ' ' + otherMetric(run, column)).trimmed();
+    case kRemarkRole:
+      return otherMetric(run, column);
     case Qt::ToolTipRole:
       return column == state && !run.message.isEmpty() ? run.message
              : column == name                          ? run.folder

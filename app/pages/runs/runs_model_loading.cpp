@@ -23,7 +23,7 @@ void RunsModel::reload() {
   m_settings.clear();
   m_drawings.clear();
   m_sizes.clear();
-  m_drawingCounts.clear();
+  m_drawn.clear();
   m_tagged = m_noted = 0;
   m_widest.clear();
   m_waiting.clear();
@@ -40,6 +40,7 @@ void RunsModel::reload() {
   m_differing = settingsThatDiffer();
   refreshMetric();
   m_networkNames = networkDifferences(m_drawings);
+  findMostDrawn();
   findArguments();
   // As wide as what they say now that all is counted.
   m_widest.remove(keyOf(network));

@@ -320,6 +320,15 @@ class RunGroupsTest : public RunsPageFixture {
     other.values[2].text = "cccc";
     differences.add(other.values);
     QCOMPARE(networkDifferences(differences), std::vector<std::string>{""});
+    // Of more than two names each says where it is not as most.
+    const std::vector<std::string> many{"act", "bn", "out\toutputs"};
+    plain.drawing = "plain", more.drawing = "more";
+    QCOMPARE(describeNetwork(plain, many, &plain), QString("as most"));
+    QCOMPARE(describeNetwork(more, many, &plain), QString("bn BatchNormalisation"));
+    QCOMPARE(describeNetwork(plain, many, &more), QString("without bn"));
+    QCOMPARE(describeNetwork(more, many), QString("without act, bn BatchNormalisation, out outputs 2"));
+    other.drawing = "other";
+    QCOMPARE(describeNetwork(other, many, &plain), QString("Wiring cccc"));
   }
 
   void seedsFormAGroupWithMeanAndSpread() {

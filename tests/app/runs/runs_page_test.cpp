@@ -29,6 +29,7 @@
 #include "widgets/controls/notice.h"
 #include "widgets/controls/search_field.h"
 #include "widgets/controls/segmented_control.h"
+#include "widgets/table/table_roles.h"
 #include "widgets/theme/theme.h"
 
 namespace loom {
@@ -131,6 +132,19 @@ class RunsPageTest : public RunsPageFixture {
     QCOMPARE(metrics.kind(*store().find(b), "top_accuracy"), ValueKind::loss);
     QCOMPARE(metrics.better(*store().find(a), "score"), Better::higher);
     QCOMPARE(metrics.better(*store().find(b), "top_accuracy"), Better::lower);
+    // The table's head names what most have; a number of another metric says of which.
+    const QString c = addRun("c", {{"name", "SGD"}});
+    addEvents(c, 5);
+    showPage("runs");
+    RunRows& rows = page().rows();
+    QTRY_COMPARE(rows.headerData(RunsModel::best, Qt::Horizontal, Qt::DisplayRole).toString(), QString("Best score %"));
+    const auto remark = [&](const QString& id, int column) {
+      return rows.index(row(id), column).data(kRemarkRole).toString();
+    };
+    for (const int column : {RunsModel::best, RunsModel::last}) {
+      QCOMPARE(remark(a, column), QString());
+      QCOMPARE(remark(b, column), QString("loss"));
+    }
   }
 
   void theEditorOfALiveRunKeepsWhatIsTyped() {
