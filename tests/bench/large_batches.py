@@ -126,6 +126,8 @@ def run(row, phase, rate, seed):
                 "schedule": {"name": "Cosine"}, "optimizer": optimizer(rate), **others}
     if batch > 128:
         training["memory_budget"] = 1024
+    if name == "cifar":
+        training["precision"] = "bf16"  # on every row: a third of the time on a processor with tiles
     if warm:
         training["warmup"] = {"epochs": warm * length}
     steps = int(project["datasets"]["training"]["rows"] // batch * epochs * length)

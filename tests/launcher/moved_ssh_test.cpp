@@ -30,7 +30,7 @@ constexpr const char* kProject = R"({"loom": 1,
   "training": {"network": "main", "dataset": "training", "validation": "validation", "epochs": 10, "batch": 4, "threads": 1,
                "optimizer": {"name": "Momentum", "learning_rate": 0.01}, "schedule": {"name": "Cosine"}}})";
 
-constexpr int kPatience = 60000, kRows = 800, kSteps = 10 * kRows / 4;
+constexpr int kPatience = 180000, kRows = 800, kSteps = 10 * kRows / 4;
 
 QByteArray rows(int count, int seed) {
   QByteArray text = "x__0,x__1,x__2,y\n";

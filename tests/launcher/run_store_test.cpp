@@ -589,7 +589,7 @@ TEST_F(RunStoreTest, aMillionPointsComeInSeconds) {
   EXPECT_EQ(view.points, 1000000);
   EXPECT_FALSE(view.exact);
   EXPECT_EQ(view.columns.front().max, 1.0);
-  EXPECT_LT(took.count(), 60) << "a bound against disaster on a busy machine; about 5 s on a quiet one";
+  EXPECT_LT(took.count(), 240) << "a bound against disaster on a busy machine; about 5 s on a quiet one";
   RecordProperty("seconds", std::to_string(took.count()));
 }
 

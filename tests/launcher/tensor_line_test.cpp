@@ -216,7 +216,7 @@ void TensorLineTest::closingDoesNotWait() {
   QElapsedTimer clock;
   clock.start();
   line.reset();
-  QVERIFY2(clock.elapsed() < 500, qPrintable(QString::number(clock.elapsed())));
+  QVERIFY2(clock.elapsed() < 3000, qPrintable(QString::number(clock.elapsed())));
 }
 
 }  // namespace loom

@@ -114,7 +114,7 @@ class StoreSeriesTest : public QObject {
     QElapsedTimer timer;
     timer.start();
     for (int frame = 0; frame < 100; ++frame) loss.columns(XUnit::step, 0, kSteps, 300 + frame);
-    QVERIFY2(timer.elapsed() < 200, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY2(timer.elapsed() < 1500, qPrintable(QString::number(timer.elapsed())));
     other.reset();
     QTRY_VERIFY(told > 0);
     QTRY_COMPARE(loss.columns(XUnit::step, 0, kSteps, 300).points, std::int64_t{kSteps});
@@ -130,7 +130,7 @@ class StoreSeriesTest : public QObject {
     QElapsedTimer timer;
     timer.start();
     for (int frame = 0; frame < 100; ++frame) QVERIFY2(!question->ask(asked), "read on the window's thread");
-    QVERIFY2(timer.elapsed() < 200, qPrintable(QString::number(timer.elapsed())));
+    QVERIFY2(timer.elapsed() < 1500, qPrintable(QString::number(timer.elapsed())));
     QTRY_COMPARE(told, 1);
     const RunOutline* outline = question->ask(asked);
     QVERIFY(outline && outline->loss && outline->has(series::kLoss) && outline->has("training.part") &&

@@ -247,20 +247,22 @@ TEST(CpuExecutable, weightsArePackedOnceAChange) {
 // a step of several passes, of few rows, once for all of them.
 TEST(CpuExecutable, largeWeightsThatChangeStayNotPacked) {
   const auto reference = makeReferenceBackend();
-  for (const auto make : {networks::wideConvolutions, networks::wideRecurrent})
+  for (const auto make : {networks::wideConvolutions, networks::wideRecurrent}) {
+    const Program program = make(6);
+    const auto expected = networks::step(*reference, program);
     for (const DataType precision : {DataType::f32, DataType::bf16})
       for (const int threads : {1, 3}) {
-        const Program program = make(6);
         const auto cpu = makeCpuBackend();
         const CompileOptions once{.precision = precision, .threads = threads},
             twice{.precision = precision, .threads = threads, .passes = 2};
         const auto found = networks::step(*cpu, program, once);
         EXPECT_EQ(found, networks::step(*cpu, program, twice));
-        if (precision == DataType::f32) expectNear(found, networks::step(*reference, program), 3e-5);
+        if (precision == DataType::f32) expectNear(found, expected, 3e-5);
         const BufferPlan::Extent within = cpu->measure(program, once), kept = cpu->measure(program, twice);
         EXPECT_LT(2 * within.lasting, kept.lasting);
         EXPECT_LT(within.lasting + within.shared + kept.lasting / 3, kept.lasting + kept.shared);
       }
+  }
 }
 
 // Large enough that an arena is more than all else that an executable keeps, a sanitizer's own memory included.

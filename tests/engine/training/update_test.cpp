@@ -108,11 +108,12 @@ TEST(ParameterUpdate, NamesTheTensorWhoseGradientIsNotFinite) {
 // Tensors of one piece, of several, and of so many that each thread has its part of them; one without weight decay and
 // trust ratio; with some numbers in them.
 struct Trained {
-  Program program =
-      programOf({parameter("a/weight", 5), parameter("a/bias", 3, ParameterKind::bias), parameter("b/weight", 30000),
-                 parameter("c/weight", 8192), parameter("d/weight", 1), parameter("e/weight", 300001)});
+  Program program;
   ParameterStore store{1};
-  Trained() {
+  explicit Trained(std::int64_t largest)
+      : program(programOf({parameter("a/weight", 5), parameter("a/bias", 3, ParameterKind::bias),
+                           parameter("b/weight", 30000), parameter("c/weight", 8192), parameter("d/weight", 1),
+                           parameter("e/weight", largest)})) {
     store.ensure(program.parameters);
     fillGradients(0);
     for (const auto& entry : store.entries()) {
@@ -151,6 +152,8 @@ struct Trained {
   }
 };
 
+constexpr std::int64_t kOfAllThreads = 300001, kFew = 40001;
+
 bool sameBits(const std::map<std::string, std::vector<float>>& a, const std::map<std::string, std::vector<float>>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
     return one.first == other.first && one.second.size() == other.second.size() &&
@@ -170,7 +173,7 @@ TEST(ParameterUpdate, AGradientThatIsNotFiniteChangesNothing) {
   for (const Json& optimizer : everyOptimizer()) {
     for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(0.5)}) {
       for (const float poison : {INFINITY, -INFINITY, NAN}) {
-        Trained trained;
+        Trained trained(kFew);
         ParameterUpdate update(specOf(optimizer), 0, trained.program, trained.store, cpuBackend());
         update.apply({.learningRate = 0.05, .clipNorm = clip});  // slots are no longer zero
         const auto before = trained.all();
@@ -194,7 +197,7 @@ TEST(ParameterUpdate, AGradientThatIsNotFiniteChangesNothing) {
 TEST(ParameterUpdate, HasTheSameBitsOnAnyNumberOfThreads) {
   const auto one = makeCpuBackend(1), five = makeCpuBackend(5);
   for (const Json& optimizer : everyOptimizer()) {
-    Trained alone, shared, many;
+    Trained alone(kOfAllThreads), shared(kOfAllThreads), many(kOfAllThreads);
     std::vector<double> ratios[3];
     const double norm = alone.train(optimizer, *one, 0.3, &ratios[0]);
     EXPECT_EQ(shared.train(optimizer, cpuBackend(), 0.3, &ratios[1]), norm) << optimizer;
@@ -210,7 +213,7 @@ TEST(ParameterUpdate, IsAProgramThatTheReferenceBackendRunsToo) {
   const auto reference = makeReferenceBackend();
   for (const Json& optimizer : everyOptimizer()) {
     for (const std::optional<double> clip : {std::optional<double>(), std::optional<double>(0.3)}) {
-      Trained fast, slow;
+      Trained fast(kFew), slow(kFew);
       std::vector<double> ratios, expectedRatios;
       const double norm = fast.train(optimizer, cpuBackend(), clip, &ratios);
       EXPECT_NEAR(norm, slow.train(optimizer, *reference, clip, &expectedRatios), 1e-9 * norm) << optimizer;
@@ -234,7 +237,7 @@ TEST(ParameterUpdate, IsAProgramThatTheReferenceBackendRunsToo) {
 TEST(ParameterUpdate, TellsThatWeightsAndSlotsAreOthersNow) {
   const auto reference = makeReferenceBackend();
   for (Backend* backend : {&cpuBackend(), reference.get()}) {
-    Trained trained;
+    Trained trained(kFew);
     ParameterUpdate update(specOf({{"name", "Momentum"}}), 0, trained.program, trained.store, *backend);
     const auto versions = [&] {
       ParameterStore::Entry& entry = trained.store.at("b/weight");
