@@ -195,6 +195,17 @@ Json Jobs::start(const std::string& id, const Json& launch, const std::string& s
   return answerOf(state(id), start, true);
 }
 
+// The start before this one has ended. A controller that was killed may have come back with an older state, in which
+// that one's job still runs, and this start would wait behind it until the controller notices. Name and number: a
+// number alone may be another job's by now.
+void endGhost(const Scheduler& scheduler, const std::string& name, const std::string& number) {
+  try {
+    if (!number.empty() && scheduler.findByName(name, {}) == number) scheduler.cancel(number, BatchEnd::kill);
+  } catch (const Error&) {
+    // The submission says what is wrong there.
+  }
+}
+
 void Jobs::begin(const JobFolder& job, const Json& launch, const std::string& script) const {
   const int start = startOf(launch);
   const Scheduler* const scheduler = schedulerOf(launch);
@@ -204,14 +215,13 @@ void Jobs::begin(const JobFolder& job, const Json& launch, const std::string& sc
   }
   writeFileAtomically(job.scriptFile(), script);
   const Json process = job.process();
-  const auto previous = process.find(scheduler->key());
+  const auto noted = process.find(scheduler->key());
+  const std::string name = job.path().filename().string(),
+                    previous = noted != process.end() && noted->is_string() ? noted->get<std::string>() : std::string();
+  endGhost(*scheduler, name, previous);
   job.noteSubmitted(
       start, *scheduler,
-      scheduler->submit({.script = job.scriptFile(),
-                         .folder = job.path(),
-                         .name = job.path().filename().string(),
-                         .previous = previous != process.end() && previous->is_string() ? previous->get<std::string>()
-                                                                                        : std::string()}));
+      scheduler->submit({.script = job.scriptFile(), .folder = job.path(), .name = name, .previous = previous}));
 }
 
 Json Jobs::list() const {

@@ -131,6 +131,23 @@ TEST_F(BatchJobTest, AJobThatSlurmForgotHasEnded) {
   EXPECT_EQ(again["phase"], "queued") << again.dump();
 }
 
+// A controller that was killed comes back with an older state and holds the node for what is over.
+TEST_F(BatchJobTest, AnEndedJobThatSlurmStillTakesToRunIsEndedThereBeforeTheNext) {
+  ASSERT_EQ(start("a")["slurm"], "101");
+  m_slurm.put("jobs", "101|RUNNING|None|a\n");
+  EXPECT_EQ(end(batchScript("a", "101")), 0);
+  ASSERT_EQ(awaitState("a", is("ended"))["code"], 0);
+  ASSERT_EQ(start("a", 2)["slurm"], "102");
+  EXPECT_EQ(m_slurm.calls("scancel"), 1);
+  EXPECT_THAT(m_slurm.text("jobs"), AllOf(HasSubstr("101|CANCELLED|"), HasSubstr("102|PENDING|")));
+  // One whose number is another run's job by now ends nothing.
+  m_slurm.put("jobs", "101|CANCELLED|None|a\n102|RUNNING|None|b\n");
+  EXPECT_EQ(end(batchScript("a", "102")), 0);
+  ASSERT_EQ(awaitState("a", is("ended"))["start"], 2);
+  ASSERT_EQ(start("a", 3)["slurm"], "103");
+  EXPECT_EQ(m_slurm.calls("scancel"), 1);
+}
+
 TEST_F(BatchJobTest, TheAccountingKnowsHowAForgottenJobEnded) {
   ASSERT_EQ(start("a")["phase"], "queued");
   m_slurm.put("jobs", "");
