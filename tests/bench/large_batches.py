@@ -125,7 +125,7 @@ def run(row, phase, rate, seed):
     training = {"validation": "validation", "batch": batch, "monitor": "accuracy", "seed": seed, "drop_last": True, "threads": given.threads,
                 "schedule": {"name": "Cosine"}, "optimizer": optimizer(rate), **others}
     if batch > 128:
-        training["memory_budget"] = 1024
+        training["memory_budget"] = max(1024, batch // 8)
     if name == "cifar":
         training["precision"] = "bf16"  # on every row: a third of the time on a processor with tiles
     if warm:
