@@ -41,16 +41,18 @@ void reportThousands(CheckedRows& rows) {
   constexpr std::int64_t kRows = 20'000, kFew = 3;
   if (rows.report.rows == 0) return;
   rows.guarded(rows.csv, [&] {
-    const CsvFormat format = recogniseCsv(rows.csv);
+    const CsvFormat format = recogniseCsv(rows.csv, rows.options.format);
     if (format.thousands != 0) return;
     std::vector<MarkedNumbers> columns;
     std::int64_t seen = 0;
-    const std::vector<std::string> header =
-        readRecords(rows.csv, [&](std::int64_t, const std::vector<std::string>& cells) {
+    const std::vector<std::string> header = readRecords(
+        rows.csv,
+        [&](std::int64_t, const std::vector<std::string>& cells) {
           columns.resize(std::max(columns.size(), cells.size()));
           for (std::size_t i = 0; i < cells.size(); ++i) columns[i].take(cells[i], format.decimal);
           return ++seen < kRows;
-        });
+        },
+        rows.options.format);
     for (std::size_t i = 0; i < std::min(header.size(), columns.size()); ++i) {
       const MarkedNumbers& column = columns[i];
       if (column.other || column.wholes == 0 || column.thousands < kFew || header[i].starts_with('#')) continue;

@@ -17,6 +17,7 @@ namespace loom {
 enum class FaultKind {
   unreadable,  // the file itself: missing, empty, no text, a line too long
   header,      // names that cannot be read, an index that is no number
+  firstRow,    // the first line looks like one of the rows
   givenName,   // a column that had none, or one that stands twice, was given a name
   indexGap,    // x__0, x__2; or out of order
   raggedRow,   // more or fewer cells than the header
@@ -37,7 +38,7 @@ enum class FaultKind {
   textColumn,    // a column of words: told once, not once a row
   unlikeScales,  // numbers of a vector, or single columns, that differ a hundredfold in size
 };
-inline constexpr std::size_t kFaultKinds = 21;
+inline constexpr std::size_t kFaultKinds = 22;
 std::string_view toString(FaultKind kind);
 
 enum class FaultSeverity { error, warning, info };
@@ -59,8 +60,9 @@ struct CheckOptions {
   std::map<std::string, std::int64_t> classes;  // label variables of the network: 0 <= label < classes
   std::vector<std::string> targets;  // variables that the network learns to give; empty = told by likelyTarget()
   std::filesystem::path other;       // the dataset that must not share samples with this one; empty = none
-  std::size_t listed = 100;          // findings listed of each kind; all are counted
-  bool readFiles = true;             // false: only whether they are there
+  CsvFormatChoice format, otherFormat;
+  std::size_t listed = 100;  // findings listed of each kind; all are counted
+  bool readFiles = true;     // false: only whether they are there
   int threads = 0;
   std::function<bool(const CacheProgress&)> progress;  // false cancels (Error stopped)
 };

@@ -82,7 +82,7 @@ void reportShared(CheckedRows& all) {
   };
   all.guarded(all.options.other, [&] {
     readRows({.csv = all.options.other,
-              .source = {.format = recogniseCsv(all.options.other), .heldOut = {}},
+              .source = {.format = recogniseCsv(all.options.other, all.options.otherFormat), .heldOut = {}},
               .threads = all.options.threads,
               .collect = true,
               .listed = 0},
@@ -124,7 +124,7 @@ void groupTextColumns(CheckedRows& all) {
   for (const auto& [column, count] : byColumn) {
     if (count < 2 || 2 * count < all.report.rows) continue;
     std::vector<std::string> words;
-    all.guarded(all.csv, [&, &column = column] { words = wordsOf(all.csv, {column}).at(column); });
+    all.guarded(all.csv, [&, &column = column] { words = wordsOf(all.csv, {column}, all.options.format).at(column); });
     // Paths whose files are missing are told one by one.
     const auto paths = std::count_if(words.begin(), words.end(), [](const std::string& word) {
       const auto dot = word.rfind('.');

@@ -42,7 +42,7 @@ void CheckedRows::read() {
   };
   guarded(csv, [&] {
     merge(readRows({.csv = csv,
-                    .source = {.format = recogniseCsv(csv), .heldOut = {}},
+                    .source = {.format = recogniseCsv(csv, options.format), .heldOut = {}},
                     .threads = options.threads,
                     .decodeFiles = options.readFiles,
                     .collect = true,

@@ -121,12 +121,17 @@ void warnOfNames(const std::vector<std::string>& cells, const FaultSink& fault) 
              "remove the letter, or add the step Rename");
       }
   }
-  if (!cells.empty() && numbers == cells.size())
-    warn({},
-         fmt::format("the first line looks like a row: {} {} numbers", cells.size() == 1 ? "its one name is" : "its",
-                     cells.size() == 1 ? "a" : fmt::format("{} names are", cells.size())),
-         "the first line names the columns, and is no sample",
-         "write a line of names such as 'x__0,x__1,y:label' before it, or choose that the file has no header");
+  if (!cells.empty() && numbers == cells.size()) {
+    Fault told = headerFault(
+        {},
+        cells.size() == 1 ? "the first line looks like a row: its one name is a number"
+                          : fmt::format("the first line looks like a row: its {} names are numbers", cells.size()),
+        "the first line names the columns, and is no sample",
+        "write a line of names such as 'x__0,x__1,y:label' before it, or choose that the file has no header");
+    told.kind = FaultKind::firstRow;
+    told.severity = FaultSeverity::warning;
+    fault(std::move(told));
+  }
 }
 
 }  // namespace

@@ -7,9 +7,10 @@ namespace loom {
 
 std::string_view toString(FaultKind kind) {
   constexpr std::string_view names[] = {
-      "unreadable",    "header",          "given name",  "index gap",    "ragged row",  "empty cell",  "not a number",
-      "not finite",    "missing file",    "broken file", "mixed shapes", "mixed kinds", "label",       "duplicate",
-      "shared sample", "constant column", "imbalance",   "blank line",   "lone class",  "text column", "unlike scales"};
+      "unreadable",  "header",       "first row",   "given name",    "index gap",       "ragged row",
+      "empty cell",  "not a number", "not finite",  "missing file",  "broken file",     "mixed shapes",
+      "mixed kinds", "label",        "duplicate",   "shared sample", "constant column", "imbalance",
+      "blank line",  "lone class",   "text column", "unlike scales"};
   static_assert(std::size(names) == kFaultKinds);
   return names[static_cast<std::size_t>(kind)];
 }

@@ -34,8 +34,9 @@ void appendCell(std::string& text, std::string_view cell, char separator) {
 
 }  // namespace
 
-std::vector<std::string> readRecords(const std::filesystem::path& csv, const RecordVisitor& visit) {
-  const CsvFormat format = recogniseCsv(csv);
+std::vector<std::string> readRecords(const std::filesystem::path& csv, const RecordVisitor& visit,
+                                     const CsvFormatChoice& choice) {
+  const CsvFormat format = recogniseCsv(csv, choice);
   CsvBlockReader reader(csv, std::size_t{1} << 20, format);
   CsvBlock block;
   std::vector<std::string> header, cells;
@@ -74,9 +75,10 @@ std::vector<std::string> readRecords(const std::filesystem::path& csv, const Rec
 }
 
 std::map<std::string, std::vector<std::string>> wordsOf(const std::filesystem::path& csv,
-                                                        const std::vector<std::string>& columns) {
-  const std::vector<std::string> header =
-      readRecords(csv, [](std::int64_t, const std::vector<std::string>&) { return false; });
+                                                        const std::vector<std::string>& columns,
+                                                        const CsvFormatChoice& format) {
+  const std::vector<std::string> header = readRecords(
+      csv, [](std::int64_t, const std::vector<std::string>&) { return false; }, format);
   std::map<std::size_t, std::set<std::string>> found;
   for (const std::string& column : columns) {
     const auto at = std::find(header.begin(), header.end(), column);
@@ -84,11 +86,15 @@ std::map<std::string, std::vector<std::string>> wordsOf(const std::filesystem::p
       throwError(ErrorCode::badArgument, "{} has no column '{}'", csv.filename().string(), column);
     found[static_cast<std::size_t>(at - header.begin())];
   }
-  readRecords(csv, [&](std::int64_t, const std::vector<std::string>& cells) {
-    for (auto& [column, words] : found)
-      if (column < cells.size() && !cells[column].empty() && words.size() <= kMostWords) words.insert(cells[column]);
-    return true;
-  });
+  readRecords(
+      csv,
+      [&](std::int64_t, const std::vector<std::string>& cells) {
+        for (auto& [column, words] : found)
+          if (column < cells.size() && !cells[column].empty() && words.size() <= kMostWords)
+            words.insert(cells[column]);
+        return true;
+      },
+      format);
   std::map<std::string, std::vector<std::string>> all;
   for (const auto& [column, words] : found) all[header[column]].assign(words.begin(), words.end());
   return all;

@@ -12,13 +12,16 @@
 namespace loom {
 
 // `visit(line, cells)` for each record behind the header, blank lines left out; false ends it. Answers the header's
-// cells. Throws Error(missingFile, inputOutput, badData) for what is no text at all.
+// cells, or c1, c2, ... where the file has none. Throws Error(missingFile, inputOutput, badData) for what is no text at
+// all.
 using RecordVisitor = std::function<bool(std::int64_t line, const std::vector<std::string>& cells)>;
-std::vector<std::string> readRecords(const std::filesystem::path& csv, const RecordVisitor& visit);
+std::vector<std::string> readRecords(const std::filesystem::path& csv, const RecordVisitor& visit,
+                                     const CsvFormatChoice& format = {});
 
 // Different words of columns (by header, as written), in alphabetical order.
 std::map<std::string, std::vector<std::string>> wordsOf(const std::filesystem::path& csv,
-                                                        const std::vector<std::string>& columns);
+                                                        const std::vector<std::string>& columns,
+                                                        const CsvFormatChoice& format = {});
 
 // Writes `out`: the CSV with cells of the columns (by header up to its colon) as `change` answers them. Other cells
 // stay as they stand; the text becomes UTF-8, what separates cells stays. Throws Error(missingFile, inputOutput,

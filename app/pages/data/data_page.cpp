@@ -270,7 +270,7 @@ void DataPage::openCurrent() {
     if (pathOf(other) == request.csv)
       request.otherPart = {request.csv, other, {}};
     else
-      request.check.other = pathOf(other).toStdString();
+      request.check.other = pathOf(other).toStdString(), request.check.otherFormat = openingOf(other, {}).format;
     break;
   }
   request.check.targets = targetVariables(project);

@@ -80,6 +80,7 @@ class DataPage : public Page {
   void chooseColumn(const std::string& column);
   void openColumnMenu(const QString& column, const QPoint& global);
   void openFormat();
+  void changeWriting(const Json& fields);  // of the dataset's file; a null takes a field away
 
   // data_page_findings.cpp: what the doctor says, what a column becomes
   void refreshFindings();

@@ -65,20 +65,28 @@ void DataPage::openFormat() {
   form->setEntry(datasetEntry(), dataset->extra, QStringLiteral("format"));
   card->contentLayout()->addWidget(form);
   connect(card, &Popover::closed, card, &QObject::deleteLater);
-  connect(form, &PropertyForm::edited, this, [this, form, csv = dataset->csv](const QString& key, const Json& value) {
-    // Both parts of a file are written in the same way.
-    context().document->edit(tr("how the CSV is written"), [&](ProjectEdit& edit) {
-      for (DatasetSpec& spec : edit.datasets()) {
-        if (spec.csv != csv) continue;
-        if (value.is_null())
-          spec.extra.erase(key.toStdString());
-        else
-          spec.extra[key.toStdString()] = value;
-        form->setGiven(spec.extra);
-      }
-    });
+  connect(form, &PropertyForm::edited, this, [this, form](const QString& key, const Json& value) {
+    changeWriting({{key.toStdString(), value}});
+    if (const DatasetSpec* const now = context().document->project().dataset(currentName())) form->setGiven(now->extra);
   });
   card->openAt(m_format);
+}
+
+// Both parts of a file are written in the same way.
+void DataPage::changeWriting(const Json& fields) {
+  const DatasetSpec* const dataset = context().document->project().dataset(currentName());
+  if (!dataset) return;
+  context().document->edit(tr("how the CSV is written"), [&fields, csv = dataset->csv](ProjectEdit& edit) {
+    for (DatasetSpec& spec : edit.datasets()) {
+      if (spec.csv != csv) continue;
+      for (const auto& [key, value] : fields.items()) {
+        if (value.is_null())
+          spec.extra.erase(key);
+        else
+          spec.extra[key] = value;
+      }
+    }
+  });
 }
 
 }  // namespace loom

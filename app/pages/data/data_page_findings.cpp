@@ -102,7 +102,8 @@ QString signatureOf(const std::vector<DataFinding>& findings) {
                .arg(int(each.shown.kind))
                .arg(each.shown.title, each.shown.place, each.shown.detail);
     for (const TableRemedy& remedy : each.remedies)
-      all += '|' + QString::fromStdString(remedy.label + Json(remedy.steps).dump() + remedy.settings.dump());
+      all += '|' + QString::fromStdString(remedy.label + Json(remedy.steps).dump() + remedy.settings.dump() +
+                                          remedy.writing.dump());
     all += '\n';
   }
   return all;
@@ -198,6 +199,12 @@ std::vector<FindingAction> DataPage::actionsFor(const DataFinding& finding) {
       actions.push_back({label, [this, find = remedy.find] { findAgain(find); }});
     else if (remedy.split)
       actions.push_back({label, [this] { offerSplit(); }});
+    else if (remedy.writing.is_object())
+      actions.push_back(
+          {label, [this, writing = remedy.writing] {
+             changeWriting(writing);
+             context().notify({tr("How the CSV is written: the file stays as it is"), tr("Undo"), stepBack()});
+           }});
     else if (remedy.settings.is_object())
       actions.push_back({label, [this, label, settings = remedy.settings] { changeSettings(label, settings); }});
     else if (remedy.steps.empty())

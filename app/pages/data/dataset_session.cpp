@@ -158,6 +158,7 @@ void DatasetSession::look(const SessionRequest& request, const Work& here) {
     here.post([names = classNamesOf(csv, *facts)](DatasetSession& session) { session.m_classNames = names; });
     post(facts);
     CheckOptions check = request.check;
+    check.format = options.format;
     check.progress = [&here](const CacheProgress&) { return !here.cancelled(); };
     here.post([report = checkDataset(csv, check)](DatasetSession& session) {
       session.m_report = report;

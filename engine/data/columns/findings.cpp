@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/data/cell_number.h"
+#include "engine/data/columns/first_row.h"
 #include "engine/data/columns/media_facts.h"
 #include "engine/data/columns/prepared_columns.h"
 #include "engine/data/columns/suggestion.h"
@@ -36,6 +37,7 @@ class Doctor {
   }
 
   std::vector<TableFinding> run() {
+    if (auto firstRow = firstRowFinding(m_facts)) add(std::move(*firstRow));
     tellHeader();
     tellStrays();
     for (const ColumnFacts& column : m_facts.columns)
@@ -68,6 +70,7 @@ class Doctor {
 
   void tellHeader() {
     for (const Fault& fault : m_facts.told) {
+      if (fault.kind == FaultKind::firstRow) continue;
       const std::string name = fault.column.substr(0, fault.column.find(':'));
       const bool given = fault.kind == FaultKind::givenName;
       if (given && (m_prepared.has("LeaveOut", name) || m_prepared.has("Rename", name))) continue;
@@ -377,8 +380,8 @@ bool balancesClasses(const Json& settings) {
 
 std::string_view toString(FindingKind kind) {
   constexpr std::string_view names[] = {
-      "missing",  "unreadable",   "text",           "date",       "stray rows", "unlike scales", "twins",
-      "constant", "empty column", "missing target", "rare class", "blurred",    "no validation", "header"};
+      "missing",      "unreadable",     "text",       "date",    "stray rows",    "unlike scales", "twins", "constant",
+      "empty column", "missing target", "rare class", "blurred", "no validation", "first row",     "header"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -15,6 +15,7 @@ struct TableRemedy {
   std::string label;        // "Fill with median"
   std::vector<Json> steps;  // to add; empty: nothing is added (the finding is accepted, or `split`)
   Json settings = {};       // of `training`, in place of steps: what is to be set
+  Json writing = {};        // of the dataset, in place of steps: how the file is written
   bool split = false;       // opens the split instead
   FindAgain find = FindAgain::nothing;
 };
@@ -33,7 +34,8 @@ enum class FindingKind {
   rareClass,      // classes with hardly a row, or with far fewer than others
   blurred,        // numbers that float32 does not tell apart
   noValidation,
-  header,  // of the header or the file (TableFacts::told)
+  firstRow,  // the first line looks like one of the rows
+  header,    // of the header or the file (TableFacts::told)
 };
 std::string_view toString(FindingKind kind);
 

@@ -232,6 +232,29 @@ class RemediesTest : public QObject {
     QCOMPARE(QDir(m_open->path("project/data")).entryList(QDir::Files), QStringList{"houses.csv"});
   }
 
+  // As the best known tables are: the first row is no header, and a file to predict has none either.
+  void aFileWithoutAHeaderIsReadFromItsFirstLine() {
+    const QByteArray rows = words(60).mid(words(0).size());
+    m_open->drop({m_open->write("project/bare.csv", rows)});
+    QTRY_VERIFY(m_open->part<QLabel>("data-path")->text().contains("59 rows"));
+    picture("data-first-row");
+    press("The first line looks like a row", "It is a row");
+    QCOMPARE(m_open->project().datasets.at(0).extra.at("header"), Json(false));
+    QTRY_VERIFY(m_open->part<QLabel>("data-path")->text().contains("60 rows"));
+    QTRY_VERIFY2(!titles().contains("The first line looks like a row"), qPrintable(titles().join(" | ")));
+    QCOMPARE(m_open->part<QAbstractButton>("csv-format")->text(), QString("commas, UTF-8, without a header"));
+    press("c2 is text", "Encode as classes");
+    draw(R"({"loom": 1, "networks": {"main": {"nodes": [
+      {"id": "c1", "layer": "Input", "shape": [1]}, {"id": "fc", "layer": "Linear", "outputs": 2},
+      {"id": "c2", "layer": "Input", "shape": [1], "type": "label"}, {"id": "loss", "layer": "SoftmaxCrossEntropy"}],
+      "edges": [["c1", "fc"], ["fc", "loss"], ["c2", "loss.target"]]}}})");
+    train();
+    const Predictions& predicted = predict(m_open->write("new.csv", "-7\n40\n"));
+    QCOMPARE(predicted.samples, 2);
+    QCOMPARE(predicted.kept.at(0).cells, std::vector<std::string>{"-7"});
+    QCOMPARE(predicted.heads, std::vector<std::string>{"c1"});
+  }
+
   void picturesOfTwoSizesAreBroughtToOneAndTrain() {
     for (int i = 0; i < 300; ++i) {
       const bool bar = i % 2;

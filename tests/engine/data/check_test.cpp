@@ -43,6 +43,23 @@ TEST_F(Check, FindsNothingInAGoodOne) {
   EXPECT_EQ(report.schema.variables.size(), 2u);
 }
 
+// As the dataset says that it is written, and the other part too: who chose the mark of thousands is not told to.
+TEST_F(Check, ReadsTheFileAsItIsSaidToBe) {
+  std::string text;
+  for (int i = 1; i < 40; ++i) text += fmt::format("{};{}.{:03}\n", 100 + i, i, i);
+  EXPECT_EQ(check(text).rows, 38) << "its first line is a header unless told";
+  const CsvFormatChoice bare{.thousands = "point", .header = false};
+  const CheckReport told = check(text, {.format = bare});
+  EXPECT_EQ(told.rows, 39);
+  EXPECT_TRUE(told.faults.empty()) << told.toJson().dump(2);
+  const CheckReport twice =
+      check(text, {.other = folder.write("other.csv", text), .format = bare, .otherFormat = bare});
+  EXPECT_EQ(twice.count(FaultKind::sharedSample), 39) << twice.toJson().dump(2);
+  const CheckReport words = check("1,ham\n2,spam\n3,ham\n", {.format = {.header = false}});
+  EXPECT_THAT(messages(words, FaultKind::textColumn), ElementsAre(HasSubstr("3 of 3 cells are words")));
+  EXPECT_EQ(words.errors, 1) << words.toJson().dump(2);
+}
+
 // A word for nothing in the first cell is neither a file nor what says of which kind the column is.
 TEST_F(Check, AWordForNothingIsNoFile) {
   const CheckReport report = check("a,y:label\nN/A,0\n11.18,1\n12,0\n?,1\n");

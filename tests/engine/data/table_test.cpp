@@ -118,6 +118,28 @@ TEST_F(Tables, TheDoctorSaysOneThingAColumn) {
     EXPECT_EQ(finding.kind, FindingKind::twins) << finding.title;
 }
 
+// The best known tables have no header: of iris the first flower would be lost in it, of mushrooms the first mushroom.
+TEST_F(Tables, AFirstLineThatIsARowIsTold) {
+  const auto toldOf = [&](const std::string& text, const CsvFormatChoice& format = {}) {
+    const auto facts = analyseTable(folder.write("first.csv", text), {.format = format});
+    const auto findings = tableFindings(facts);
+    const TableFinding* const found = find(findings, FindingKind::firstRow);
+    EXPECT_EQ(find(findings, FindingKind::header), nullptr) << text;
+    if (found) EXPECT_EQ(found->remedies[0].writing, Json({{"header", false}}));
+    return found != nullptr;
+  };
+  const std::string iris =
+      "5.1,3.5,1.4,0.2,Iris-setosa\n4.9,3.0,1.4,0.2,Iris-setosa\n7.0,3.2,4.7,1.4,Iris-versicolor\n"
+      "6.3,3.3,6.0,2.5,Iris-virginica\n5.8,2.7,5.1,1.9,Iris-virginica\n";
+  EXPECT_TRUE(toldOf(iris));
+  EXPECT_FALSE(toldOf(iris, {.header = false}));
+  EXPECT_FALSE(toldOf("a,b,c,d,kind\n" + iris));
+  EXPECT_TRUE(toldOf("p,x,s\ne,x,y\ne,b,w\np,x,s\np,f,s\ne,x,y\n"));
+  EXPECT_TRUE(toldOf("2024-01-05;1,5;3\n2024-01-06;2;4,5\n2024-01-07;1,25;7,5\n"));
+  EXPECT_FALSE(toldOf("country,2019,2020\nPeru,1,2\nChile,3,4\nPeru,5,6\n"));
+  EXPECT_FALSE(toldOf("1:label,2\n1,2\n3,4\n"));
+}
+
 TEST_F(Tables, WhatCannotBeGuessedIsAsked) {
   std::string text = "d,time,y\n";
   for (int i = 0; i < 40; ++i)
