@@ -24,23 +24,26 @@ struct TypedNumber {
 };
 
 // However a person writes it: 1234.5, 1234,5, 1,234.5, 1.234,5, 1 234.5, 1'234.5; of percents with the sign or without.
-TypedNumber numberOf(const QString& typed, bool percents) {
+TypedNumber numberOf(const QString& typed, const RowColumn& column) {
   static const QRegularExpression blanks(
       QStringLiteral(R"((?<=\d)[ '\x{2019}\x{00a0}\x{2009}\x{202f}](?=\d{3}(\D|$)))"));
   static const QRegularExpression either(QStringLiteral(R"(^[+-]?[1-9]\d{0,2},\d{3}$)"));
   static const QRegularExpression commas(QStringLiteral(R"(^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$)"));
   static const QRegularExpression points(QStringLiteral(R"(^[+-]?[1-9]\d{0,2}((\.\d{3}){2,}|(\.\d{3})+,\d*)$)"));
   QString text = typed;
-  if (percents && text.endsWith('%')) text = text.chopped(1).trimmed();
+  if (column.percents && text.endsWith('%')) text = text.chopped(1).trimmed();
   text.remove(blanks);
-  if (either.match(text).hasMatch()) return {{}, true};
+  if (either.match(text).hasMatch()) {
+    if (column.comma == RowColumn::Comma::either) return {{}, true};
+    if (column.comma == RowColumn::Comma::ofDecimals) text.replace(',', '.');
+  }
   if (commas.match(text).hasMatch()) text.remove(',');
   if (points.match(text).hasMatch()) text.remove('.');
   text.replace(',', '.');
   bool isNumber = false;
   const double value = text.toDouble(&isNumber);
   if (!isNumber || !std::isfinite(value)) return {};
-  return {percents ? text + QStringLiteral(" %") : text};
+  return {column.percents ? text + QStringLiteral(" %") : text};
 }
 
 QString textOf(const QWidget* field) {
@@ -144,8 +147,7 @@ QByteArray RowForm::csv() {
   for (int i = 0; i < m_fields.size(); ++i) {
     const RowColumn& column = m_columns[i];
     const QString typed = textOf(m_fields[i]);
-    const TypedNumber number =
-        column.kind == RowColumn::Kind::number ? numberOf(typed, column.percents) : TypedNumber{typed};
+    const TypedNumber number = column.kind == RowColumn::Kind::number ? numberOf(typed, column) : TypedNumber{typed};
     const bool good = !number.text.isEmpty() || (column.mayBeEmpty && typed.isEmpty());
     setStyleProperty(m_fields[i], "problem", good ? QString() : QStringLiteral("error"));
     if (!good && !wrong) {

@@ -22,6 +22,9 @@ struct RowColumn {
   QString hint;             // what usually stands there: "12 … 214", "2021-03-31"
   bool mayBeEmpty = false;  // the run's preparation fills it
   bool percents = false;    // the column's numbers have the sign; it need not be typed
+  // What a comma before three digits is in the file that was trained on: 2,500.
+  enum class Comma { either, ofDecimals, ofThousands };
+  Comma comma = Comma::either;
 };
 
 // What a run predicts from, as its folder tells.

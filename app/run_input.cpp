@@ -13,6 +13,7 @@
 #include "engine/data/dataset.h"
 #include "engine/data/raw_rows.h"
 #include "engine/network/analysis.h"
+#include "engine/network/dataset_rows.h"
 #include "engine/network/flatten.h"
 #include "engine/network/project.h"
 #include "widgets/controls/expression.h"
@@ -41,9 +42,9 @@ std::vector<Json> stepsOf(const Json& facts) {
 }
 
 // Of the training set, where its file is still there: the words of its header.
-Schema schemaOf(const std::filesystem::path& csv) {
+Schema schemaOf(const std::filesystem::path& csv, const CsvFormatChoice& format) {
   try {
-    return csv.empty() ? Schema() : peekSchema(csv);
+    return csv.empty() ? Schema() : peekSchema(csv, {.format = format});
   } catch (const Error&) {
     return {};
   }
@@ -55,14 +56,18 @@ struct Seen {
   QString first;  // cell that is not empty
 };
 
-std::map<std::string, Seen> seenIn(const std::filesystem::path& csv) {
+std::map<std::string, Seen> seenIn(const std::filesystem::path& csv, const CsvFormatChoice& choice,
+                                   RowColumn::Comma& comma) {
   std::map<std::string, Seen> seen;
   try {
     if (csv.empty() || !std::filesystem::exists(csv)) return seen;
     std::vector<Seen> columns;
-    const CsvFormat format = recogniseCsv(csv);
+    const CsvFormat format = recogniseCsv(csv, choice);
+    comma = format.decimal == ','     ? RowColumn::Comma::ofDecimals
+            : format.thousands == ',' ? RowColumn::Comma::ofThousands
+                                      : RowColumn::Comma::either;
     std::int64_t rows = 0;
-    const auto header = readRecords(csv, [&](std::int64_t, const std::vector<std::string>& cells) {
+    const auto take = [&](std::int64_t, const std::vector<std::string>& cells) {
       columns.resize(std::max(columns.size(), cells.size()));
       for (std::size_t c = 0; c < cells.size(); ++c) {
         double value = 0;
@@ -72,7 +77,8 @@ std::map<std::string, Seen> seenIn(const std::filesystem::path& csv) {
         columns[c].high = std::max(columns[c].high, value);
       }
       return ++rows < kRowsSeen;
-    });
+    };
+    const auto header = readRecords(csv, take, choice);
     for (std::size_t c = 0; c < std::min(header.size(), columns.size()); ++c)
       seen[header[c].substr(0, header[c].find(':'))] = columns[c];
   } catch (const std::exception&) {
@@ -148,8 +154,10 @@ RunInput runInputOf(const RunRecord& run) {
                                           ? std::filesystem::path(run.folder.toStdString()) / dataset->csv
                                           : std::filesystem::path();
     const std::vector<Json> steps = stepsOf(facts);
-    const Schema schema = schemaOf(csv);
-    const std::map<std::string, Seen> seen = seenIn(csv);
+    const CsvFormatChoice format = dataset ? openingOf(*dataset, {}).format : CsvFormatChoice();
+    const Schema schema = schemaOf(csv, format);
+    RowColumn::Comma comma = RowColumn::Comma::either;
+    const std::map<std::string, Seen> seen = seenIn(csv, format, comma);
     QList<RowColumn> columns;
     bool whole = true, rows = true;
     for (const DatasetInput& input : datasetInputs(network)) {
@@ -173,9 +181,11 @@ RunInput runInputOf(const RunRecord& run) {
       if (raw.empty()) columns << numbersOf(input, column, seen);
     }
     const Json percents = facts.is_object() ? facts.value("percents", Json::array()) : Json::array();
-    for (RowColumn& each : columns)
+    for (RowColumn& each : columns) {
+      each.comma = comma;
       each.percents = each.kind == RowColumn::Kind::number &&
                       std::find(percents.begin(), percents.end(), Json(each.header.toStdString())) != percents.end();
+    }
     if (whole && columns.size() <= kMostTyped) made.columns = columns;
     if (rows && made.takes == RunInput::Takes::anything) made.takes = RunInput::Takes::rows;
   } catch (const Error&) {

@@ -21,7 +21,7 @@ constexpr std::size_t kClassesOnTerminal = 3;
 struct EvaluateArguments : RunArguments {
   std::string report, against, out;
   std::vector<std::string> files;
-  bool progress = false;
+  bool progress = false, recognised = false;
   std::int64_t keep = kKeptInJson;
 };
 
@@ -88,6 +88,7 @@ int evaluate(const EvaluateArguments& given, Desk& desk) {
 
 int predict(const EvaluateArguments& given, Desk& desk) {
   PredictionRequest request;
+  request.recognised = given.recognised;
   for (const std::string& file : given.files) request.files.push_back(std::filesystem::absolute(file));
   const std::filesystem::path& first = request.files.front();
   const bool single = isSampleFile(first);  // pictures and sounds are told on the terminal
@@ -159,6 +160,8 @@ void addPredict(CLI::App& app, Session& session) {
   verb->add_option("FILE", given->files, "A CSV with the network's columns; or pictures, sounds, arrays")->required();
   verb->add_option("--out", given->out, "Where to; of a CSV by default <name>_predicted.csv beside it");
   verb->add_flag("--json", given->json, "One JSON object, and no CSV unless --out names one");
+  verb->add_flag("--recognised", given->recognised,
+                 "The CSV is written as its own lines tell, whatever the project says of the run's data");
   verb->add_option("--rows", given->keep, "With --json: how many samples it holds at most")
       ->check(CLI::NonNegativeNumber);
   verb->callback([&session, given] {

@@ -31,6 +31,7 @@ class FilesToPredict {
   std::string source(std::int64_t sample) const;
   OpenOptions openOptions() const;
 
+  bool recognised = false;  // the CSV is written as its own lines tell, and not as the run's data were said to be
   std::vector<Json> steps;  // in front of those on samples: what brings these files to the network
   std::vector<std::string> notes;
   std::vector<RefusedSample> refused;

@@ -9,6 +9,7 @@
 #include "engine/data/percent_columns.h"
 #include "engine/data/raw_rows.h"
 #include "engine/network/analysis.h"
+#include "engine/network/dataset_rows.h"
 #include "engine/training/feed.h"
 #include "engine/training/files_to_predict.h"
 #include "engine/training/holes_to_predict.h"
@@ -51,11 +52,12 @@ bool hasNeeded(const std::filesystem::path& csv, const OpenOptions& options) {
 }
 
 // What is done to the sounds of a CSV, where one of its first has another rate.
-std::string rateNote(const std::filesystem::path& csv, const SampleTaken& taken) {
+std::string rateNote(const std::filesystem::path& csv, const CsvFormatChoice& format, const SampleTaken& taken) {
   std::string note;
   std::size_t column = 0;
   bool found = false;
-  for (const std::string& cell : readRecords(csv, [](std::int64_t, const auto&) { return false; })) {
+  for (const std::string& cell : readRecords(
+           csv, [](std::int64_t, const auto&) { return false; }, format)) {
     found = cell.substr(0, cell.find(':')) == taken.variable;
     if (found) break;
     ++column;
@@ -64,19 +66,22 @@ std::string rateNote(const std::filesystem::path& csv, const SampleTaken& taken)
   Sample sample;
   std::vector<std::byte> scratch;
   int heard = 0;
-  readRecords(csv, [&](std::int64_t, const std::vector<std::string>& cells) {
-    if (column >= cells.size() || ++heard > kHeard) return false;
-    try {
-      decodeFile(csv.parent_path() / cells[column], sample, scratch);
-    } catch (const Error&) {
-      return false;  // whoever opens it is told
-    }
-    if (sample.kind == VariableKind::wave && sample.rate > 0 && sample.rate != taken.rate)
-      note =
-          fmt::format("{}: sounds are brought to {} samples a second, the rate that the run was trained at; {} has {}",
-                      csv.filename().string(), taken.rate, cells[column], sample.rate);
-    return note.empty();
-  });
+  readRecords(
+      csv,
+      [&](std::int64_t, const std::vector<std::string>& cells) {
+        if (column >= cells.size() || ++heard > kHeard) return false;
+        try {
+          decodeFile(csv.parent_path() / cells[column], sample, scratch);
+        } catch (const Error&) {
+          return false;  // whoever opens it is told
+        }
+        if (sample.kind == VariableKind::wave && sample.rate > 0 && sample.rate != taken.rate)
+          note = fmt::format(
+              "{}: sounds are brought to {} samples a second, the rate that the run was trained at; {} has {}",
+              csv.filename().string(), taken.rate, cells[column], sample.rate);
+        return note.empty();
+      },
+      format);
   return note;
 }
 
@@ -105,24 +110,36 @@ OpenedDataset TrainedNetwork::openToPredict(FilesToPredict& files, const Network
   const auto facts = m_description.facts.find(trainedOn());
   const std::vector<SampleTaken> taken =
       takenOf(network, inputs, prepare, facts == m_description.facts.end() ? Json() : *facts);
+  std::vector<std::string> read;  // by the network itself
+  for (const std::string& input : inputs) read.push_back(Feed::variableOf(network, input));
+  OpenOptions open = files.openOptions();
+  const DatasetSpec* const own = m_project.dataset(trainedOn());
+  if (own && !files.areSamples() && !files.recognised) {
+    open.format = openingOf(*own, {}).format;
+    OpenOptions named = open;
+    named.format.header = true;
+    named.prepare = prepare;
+    named.needed = read;
+    open.format.header = open.format.header || hasNeeded(files.csv(), named);
+  }
   if (files.areSamples()) {
     files.fit(taken.front());
   } else {
     for (const SampleTaken& each : taken)
       if (const auto step = rateStep(each)) {
         files.steps.push_back(*step);
-        if (const std::string note = rateNote(files.csv(), each); !note.empty()) files.notes.push_back(note);
+        if (const std::string note = rateNote(files.csv(), open.format, each); !note.empty())
+          files.notes.push_back(note);
       }
   }
-  OpenedDataset opened{.name = files.name(), .csv = files.csv(), .data = {}, .prepare = {}};
-  OpenOptions open = files.openOptions();
+  OpenedDataset opened{.name = files.name(), .csv = files.csv(), .data = {}, .prepare = {}, .format = open.format};
   open.threads = m_settings.threads;
   open.progress = [this](const CacheProgress& progress) {
     if (m_options.progress) m_options.progress("to predict", progress);
     return !(m_options.stop && m_options.stop->load(std::memory_order_relaxed));
   };
   const std::vector<std::string> percents = percentsOf(facts == m_description.facts.end() ? Json() : *facts);
-  const auto read = [&] {
+  const auto openNow = [&] {
     open.prepare = opened.prepare = withSampleSteps(prepare, files.steps);
     if (!files.areSamples() && opened.csv.extension() != ".pack")
       if (const std::string problem = otherPercents(opened.csv, sourceOf(opened.csv, open), percents); !problem.empty())
@@ -131,7 +148,7 @@ OpenedDataset TrainedNetwork::openToPredict(FilesToPredict& files, const Network
   };
   // Pictures of other channels than the network takes are brought to those.
   const auto readAsTaken = [&] {
-    read();
+    openNow();
     bool again = false;
     for (const SampleTaken& each : taken) {
       const Variable* const stored = opened.data->schema().find(each.variable);
@@ -143,7 +160,7 @@ OpenedDataset TrainedNetwork::openToPredict(FilesToPredict& files, const Network
                                         files.name(), stored->shape[0], (*step)["to"] == "grey" ? "grey" : "RGB"));
       again = true;
     }
-    if (again) read();
+    if (again) openNow();
   };
   // Where all is there that losses compare, it is read too.
   open.prepare = withSampleSteps(prepare, files.steps);
@@ -162,8 +179,7 @@ OpenedDataset TrainedNetwork::openToPredict(FilesToPredict& files, const Network
   }
   files.steps = steps;
   files.notes = notes;
-  open.needed.clear();
-  for (const std::string& input : inputs) open.needed.push_back(Feed::variableOf(network, input));
+  open.needed = read;
   open.everyRow = true;
   try {
     readAsTaken();

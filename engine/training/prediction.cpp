@@ -115,7 +115,7 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const std::vector<std::string> inputs = inputsOf(one);
   const std::string input = inputs.size() == 1 ? Feed::variableOf(drawn, inputs.front()) : std::string();
   std::optional<FilesToPredict> files;
-  if (request.dataset.empty()) files.emplace(request.files, input);
+  if (request.dataset.empty()) files.emplace(request.files, input), files->recognised = request.recognised;
   const OpenedDataset opened =
       files ? openToPredict(*files, drawn, inputs, request.use) : m_data.open(request.dataset, trainedOn());
   const std::shared_ptr<const Dataset>& data = opened.data;
@@ -156,7 +156,8 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
   const auto bindings = feed.bind(drawn, compiled(feed.batch()).program());
   predictions.step = m_step;
   std::optional<PredictionCsv> csv;
-  if (!request.out.empty()) csv.emplace(files ? files->told() : opened.csv, request.out, predictions.outputs);
+  if (!request.out.empty())
+    csv.emplace(files ? files->told() : opened.csv, opened.format, request.out, predictions.outputs);
   std::vector<std::span<const float>> values;
   std::vector<std::vector<float>> truth(outputs.size());
   const auto pass = [&](const Append* append) {
@@ -217,7 +218,7 @@ Predictions TrainedNetwork::predict(const PredictionRequest& request) {
     for (const DatasetInput& each : datasetInputs(drawn))
       if (std::find(inputs.begin(), inputs.end(), each.node) != inputs.end())
         read.push_back({each.variable, each.shape.elements()});
-    tellRows(opened.csv, prepare, read, predictions);
+    tellRows(opened.csv, opened.format, prepare, read, predictions);
   }
 
   // A loss is a mean over its batch: that of one sample is measured on a batch of one.

@@ -61,8 +61,24 @@ bool namesClasses(const PredictedOutput& output) {
 // The text of one record after another as UTF-8, as it stands in the file.
 class PredictionCsv::Records {
  public:
-  explicit Records(const std::filesystem::path& csv)
-      : m_format(recogniseCsv(csv)), m_reader(csv, std::size_t{1} << 20, m_format) {}
+  Records(const std::filesystem::path& csv, const CsvFormatChoice& format)
+      : m_format(recogniseCsv(csv, format)), m_reader(csv, std::size_t{1} << 20, m_format) {}
+  // Before the first record: its columns' names, c1, c2, ... where it says none.
+  std::string header() {
+    const std::string first(next());
+    if (m_format.header) return first;
+    std::string names, scratch;
+    int column = 0;
+    m_at = m_record;
+    const char* const end = m_block.buffer.data() + m_block.size;
+    for (bool last = m_at == nullptr; !last;) {
+      last = takeCell(m_at, end, scratch, m_format.separator).last;
+      if (column > 0) names += m_format.separator;
+      names += fmt::format("c{}", ++column);
+    }
+    m_at = m_record;
+    return names;
+  }
   std::string_view next() {
     const char* end = m_block.buffer.data() + m_block.size;
     for (;;) {
@@ -72,7 +88,7 @@ class PredictionCsv::Records {
       m_at = m_block.buffer.data();
       end = m_at + m_block.size;
     }
-    const char* const begin = m_at;
+    const char* const begin = m_record = m_at;
     std::string scratch;
     while (m_at < end && !takeCell(m_at, end, scratch, m_format.separator).last) {
     }
@@ -92,7 +108,7 @@ class PredictionCsv::Records {
   CsvFormat m_format;
   CsvBlockReader m_reader;
   CsvBlock m_block;
-  const char* m_at = nullptr;
+  const char *m_at = nullptr, *m_record = nullptr;  // the next one, and the last that was answered
 };
 
 bool hasWord(const PredictedOutput& output) {
@@ -121,9 +137,9 @@ std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& ou
   return columns;
 }
 
-PredictionCsv::PredictionCsv(const std::filesystem::path& read, const std::filesystem::path& out,
-                             const std::vector<PredictedOutput>& outputs)
-    : m_records(std::make_unique<Records>(read)),
+PredictionCsv::PredictionCsv(const std::filesystem::path& read, const CsvFormatChoice& format,
+                             const std::filesystem::path& out, const std::vector<PredictedOutput>& outputs)
+    : m_records(std::make_unique<Records>(read, format)),
       m_outputs(outputs),
       m_files(out.parent_path() / (out.stem().string() + "_files")) {
   for (const PredictedOutput& output : outputs)
@@ -133,7 +149,7 @@ PredictionCsv::PredictionCsv(const std::filesystem::path& read, const std::files
 PredictionCsv::~PredictionCsv() = default;
 
 void PredictionCsv::header(const Append& append) {
-  std::string text(m_records->next());
+  std::string text = m_records->header();
   for (const std::string& column : predictedColumns(m_outputs))
     text += m_records->separator() + asCell(column, m_records->separator());
   text += "\n";

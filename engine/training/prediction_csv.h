@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/files.h"
+#include "engine/data/csv_format.h"
 #include "engine/run/predictions.h"
 
 namespace loom {
@@ -22,8 +23,9 @@ std::vector<std::string> predictedColumns(const std::vector<PredictedOutput>& ou
 
 class PredictionCsv {
  public:
-  // `read`: the file whose rows were predicted. `out`: the CSV; .npy files go into the folder NAME_files beside it.
-  PredictionCsv(const std::filesystem::path& read, const std::filesystem::path& out,
+  // `read`: the file whose rows were predicted, in `format`. `out`: the CSV, with a header in any case; .npy files go
+  // into the folder NAME_files beside it.
+  PredictionCsv(const std::filesystem::path& read, const CsvFormatChoice& format, const std::filesystem::path& out,
                 const std::vector<PredictedOutput>& outputs);
   ~PredictionCsv();
   void header(const Append& append);

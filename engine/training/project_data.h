@@ -19,6 +19,7 @@ struct OpenedDataset {
   std::filesystem::path csv;  // absolute
   std::shared_ptr<const Dataset> data;
   std::vector<Json> prepare;  // resolved: the steps on columns that its samples were made by, then those on samples
+  CsvFormatChoice format{};   // of the CSV
 };
 
 struct ProjectDataOptions {

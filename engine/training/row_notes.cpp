@@ -27,31 +27,35 @@ std::string nameOf(const std::string& header) {
 
 }  // namespace
 
-void tellRows(const std::filesystem::path& csv, const std::vector<Json>& prepare, const std::vector<RowInput>& inputs,
-              Predictions& predictions) {
+void tellRows(const std::filesystem::path& csv, const CsvFormatChoice& choice, const std::vector<Json>& prepare,
+              const std::vector<RowInput>& inputs, Predictions& predictions) {
   if (predictions.kept.empty() || csv.extension() == ".pack") return;
-  const std::vector<std::string> header = readRecords(csv, [](std::int64_t, const auto&) { return false; });
+  const std::vector<std::string> header = readRecords(
+      csv, [](std::int64_t, const auto&) { return false; }, choice);
   for (std::size_t c = 0; c < std::min(header.size(), kCells); ++c) predictions.heads.push_back(nameOf(header[c]));
   std::vector<std::pair<std::size_t, RawColumn>> watched;
   for (const RowInput& input : inputs)
     for (RawColumn& column : rawColumnsOf(prepare, input.variable, input.elements))
       for (std::size_t c = 0; c < header.size(); ++c)
         if (header[c].substr(0, header[c].find(':')) == column.name) watched.emplace_back(c, std::move(column));
-  const CsvFormat format = recogniseCsv(csv);
+  const CsvFormat format = recogniseCsv(csv, choice);
   std::size_t row = 0;
-  readRecords(csv, [&](std::int64_t, const std::vector<std::string>& cells) {
-    PredictedSample& sample = predictions.kept[row++];
-    for (std::size_t c = 0; c < predictions.heads.size(); ++c)
-      sample.cells.push_back(c < cells.size() ? cut(cells[c]) : std::string());
-    for (const auto& [place, column] : watched) {
-      if (place >= cells.size()) continue;
-      std::string_view cell = cells[place];
-      if (format.isPercent(place)) takePercent(cell);
-      if (std::string mark = cellMark(column, std::string(cell), format); !mark.empty())
-        sample.marks.push_back(std::move(mark));
-    }
-    return row < predictions.kept.size();
-  });
+  readRecords(
+      csv,
+      [&](std::int64_t, const std::vector<std::string>& cells) {
+        PredictedSample& sample = predictions.kept[row++];
+        for (std::size_t c = 0; c < predictions.heads.size(); ++c)
+          sample.cells.push_back(c < cells.size() ? cut(cells[c]) : std::string());
+        for (const auto& [place, column] : watched) {
+          if (place >= cells.size()) continue;
+          std::string_view cell = cells[place];
+          if (format.isPercent(place)) takePercent(cell);
+          if (std::string mark = cellMark(column, std::string(cell), format); !mark.empty())
+            sample.marks.push_back(std::move(mark));
+        }
+        return row < predictions.kept.size();
+      },
+      choice);
 }
 
 }  // namespace loom

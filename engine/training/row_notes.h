@@ -16,7 +16,7 @@ struct RowInput {
 };
 
 // Fills heads, and cells and marks of the samples that are kept. Reads the file up to the last of these.
-void tellRows(const std::filesystem::path& csv, const std::vector<Json>& prepare, const std::vector<RowInput>& inputs,
-              Predictions& predictions);
+void tellRows(const std::filesystem::path& csv, const CsvFormatChoice& format, const std::vector<Json>& prepare,
+              const std::vector<RowInput>& inputs, Predictions& predictions);
 
 }  // namespace loom

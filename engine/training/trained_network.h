@@ -49,6 +49,7 @@ struct PredictionRequest {
   std::int64_t keep = 0;                     // how many samples the answer holds, from the first; the CSV holds all
   std::string dataset;  // in place of files, and without `out`: one of the project's, with the rows that it uses
   FileUse use = FileUse::predict;
+  bool recognised = false;  // the CSV is written as its own lines tell, and not as the run's data were said to be
   // Told of all samples in their order; the predictions have everything but samples by then.
   std::function<void(const Predictions& predictions, const PredictedRow& row)> each;
 };
@@ -93,11 +94,12 @@ class TrainedNetwork {
   // none. Measured in evaluation mode, over every sample. Error(stopped) when `stop` became true.
   Measured evaluate(const std::string& dataset);
   // What the network says of each sample, in the units of the files (predictions.h). A column is found by its name;
-  // those that the network does not read need not be there. Where the CSV has all that a loss compares, each kept
-  // sample has its truth and its loss.
-  // `out` gets the CSV's own columns and the outputs beside them, in the convention of Neural Network Console: the name
-  // of the target variable and an apostrophe; "y'" for one value, "y'__0", "y'__1", ... for several. What has more than
-  // one axis or more than 1000 values goes into .npy files beside it.
+  // those that the network does not read need not be there. What was said of the run's own data (no header, a mark of
+  // thousands) holds for a CSV too, but a first line that names the columns is one. Where the CSV has all that a loss
+  // compares, each kept sample has its truth and its loss. `out` gets the CSV's own columns and the outputs beside
+  // them, in the convention of Neural Network Console: the name of the target variable and an apostrophe; "y'" for one
+  // value, "y'__0", "y'__1", ... for several. What has more than one axis or more than 1000 values goes into .npy files
+  // beside it.
   Predictions predict(const PredictionRequest& request);
 
   // What it sees in one sample (sample_lens.h). The second look at the same samples costs no more than the arithmetic.

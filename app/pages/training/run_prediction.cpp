@@ -265,15 +265,19 @@ void RunPrediction::predict(const QStringList& files) {
   ask();
 }
 
+QStringList RunPrediction::asked(const RunRecord& run) const {
+  QStringList words = QStringList{"predict", run.folder} + m_files + QStringList{"--checkpoint", chosenWeights()};
+  if (m_typed) words << "--recognised";  // RowForm writes it
+  return words;
+}
+
 void RunPrediction::ask() {
   const RunRecord* const run = m_context.store->find(m_run);
   if (!run || m_files.isEmpty()) return;
   say("hint", m_typed               ? tr("Predicting the row")
               : m_files.size() == 1 ? tr("Predicting %1").arg(QFileInfo(m_files.first()).fileName())
                                     : tr("Predicting %1").arg(counted(m_files.size(), tr("files"))));
-  m_ask.start(m_engine,
-              QStringList{"predict", run->folder} + m_files +
-                  QStringList{"--json", "--rows", QString::number(kRowsShown), "--checkpoint", chosenWeights()});
+  m_ask.start(m_engine, asked(*run) + QStringList{"--json", "--rows", QString::number(kRowsShown)});
   refresh();
 }
 
@@ -289,8 +293,7 @@ void RunPrediction::saveTo(const QString& csv) {
   const RunRecord* const run = m_context.store->find(m_run);
   if (!run || m_files.isEmpty()) return;
   m_saved = csv;
-  m_save.start(m_engine, QStringList{"predict", run->folder} + m_files +
-                             QStringList{"--out", csv, "--checkpoint", chosenWeights()});
+  m_save.start(m_engine, asked(*run) + QStringList{"--out", csv});
 }
 
 void RunPrediction::say(const char* kind, const QString& sentence) {

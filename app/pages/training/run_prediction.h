@@ -41,7 +41,8 @@ class RunPrediction : public QStackedWidget {
   void chooseFiles();
   void typeRow();
   void predictRow();
-  void ask();  // of m_files, with the chosen weights
+  QStringList asked(const RunRecord& run) const;  // what the engine is asked: of m_files, with the chosen weights
+  void ask();
   void saveDialog();
   void take(const QByteArray& output);
   void say(const char* kind, const QString& sentence);

@@ -250,6 +250,21 @@ class TrainedModelTest : public QObject {
       retype(text);
       QCOMPARE(m_open->part<RowForm>("row-form")->csv(), QByteArray("x__0,x__1\n") + read + ",2\n");
     }
+    // Where the file itself has such numbers, nothing is asked.
+    using Comma = RowColumn::Comma;
+    for (const auto& [row, comma, read] : {std::tuple("\"12,500\",3,\"1,250,000\"\n", Comma::ofThousands, "3000"),
+                                           std::tuple("1,5;3,25;200,5\n", Comma::ofDecimals, "3.000")}) {
+      const bool semicolons = comma == Comma::ofDecimals;
+      m_open->write("p/houses.csv", (semicolons ? QByteArray("x__0;x__1;price\n") : QByteArray("x__0,x__1,price\n")) +
+                                        QByteArray(row).repeated(9));
+      const QList<RowColumn> columns = runInputOf(newest()).columns;
+      QCOMPARE(columns.size(), 2);
+      QVERIFY(columns[0].comma == comma);
+      RowForm form;
+      form.setColumns(columns.first(1));
+      form.findChild<QLineEdit*>()->setText("3,000");
+      QCOMPARE(form.csv(), QByteArray("x__0\n") + read + "\n");
+    }
   }
 
   // The form has the columns of the person's own file, not the numbers that its preparation makes of them; a red

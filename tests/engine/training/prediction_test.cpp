@@ -256,6 +256,46 @@ TEST(Prediction, OfNumbersIsInTheirUnit) {
   }
 }
 
+// What was said of the run's own data holds for a new file: it has no header, and 1.500 is 1,500. A first line that
+// names the columns is a header all the same; and who writes the file anew for the purpose says so.
+TEST(Prediction, ReadsAFileAsTheRunsOwnWasSaidToBe) {
+  const Workshop workshop("predict-format");
+  std::string text;
+  for (int i = 0; i < 64; ++i) text += fmt::format("{0}.{1:03};{0}\n", 1 + i % 4, 10 * i);
+  workshop.write("train.csv", text);
+  Json project = perceptron(false);
+  project["networks"]["main"] = Json::parse(
+      R"({"nodes": [{"id": "c1", "layer": "Input", "shape": [1]}, {"id": "fc", "layer": "Linear", "outputs": 1},
+    {"id": "c2", "layer": "Input", "shape": [1]}, {"id": "loss", "layer": "MeanSquaredError"}],
+    "edges": [["c1", "fc"], ["fc", "loss"], ["c2", "loss.target"]]})");
+  project["datasets"].erase("validation");
+  project["datasets"]["training"].update({{"header", false}, {"thousands", "point"}});
+  project["datasets"]["training"]["prepare"] = Json::parse(R"([{"step": "Standardise", "variable": "c1"}])");
+  project["training"]["epochs"] = 1;
+  const auto run = workshop.train(project, "run");
+  TrainedNetwork trained(cpuBackend(), {.run = run.folder});
+  const auto valuesOf = [&](const char* rows, bool recognised = false) {
+    workshop.write("new.csv", rows);
+    const Predictions said = trained.predict({.files = {workshop.path() / "new.csv"},
+                                              .out = workshop.path() / "out.csv",
+                                              .keep = 9,
+                                              .recognised = recognised});
+    std::vector<float> values;
+    for (const PredictedSample& sample : said.kept) values.push_back(sample.outputs[0].values[0]);
+    if (!said.kept.empty()) EXPECT_EQ(said.kept[0].cells.size(), said.heads.size());
+    return values;
+  };
+  const std::vector<float> bare = valuesOf("1.500;1\n4.250;4\n2.000;2\n");
+  ASSERT_EQ(bare.size(), 3u);
+  const auto written = lines(readFile(workshop.path() / "out.csv"));
+  ASSERT_EQ(written.size(), 4u);
+  EXPECT_EQ(written[0], "c1;c2;c2'");
+  EXPECT_TRUE(written[1].starts_with("1.500;1;") && written[3].starts_with("2.000;2;")) << written[1];
+  EXPECT_EQ(valuesOf("c1;c2\n1.500;1\n4.250;4\n2.000;2\n"), bare);
+  EXPECT_EQ(valuesOf("c1\n1500\n4250\n2000\n", true), bare);
+  EXPECT_NE(valuesOf("c1\n1.500\n4.250\n2.000\n", true), bare);
+}
+
 TEST(TrainedRuns, WithoutABestCheckpointMeanTheLast) {
   const Workshop workshop("trained-which");
   const auto run = workshop.train(perceptron(), "run");
