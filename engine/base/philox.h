@@ -25,16 +25,19 @@ class Philox {
   Block operator()(std::uint64_t low, std::uint64_t high = 0) const {
     std::uint64_t key = m_seed ^ (m_stream * 0x9E3779B97F4A7C15ull);
     std::uint32_t k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
-    Block c{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32), static_cast<std::uint32_t>(high),
-            static_cast<std::uint32_t>(high >> 32)};
+    // In variables of their own: builds that inline nothing would call std::array's operator for each.
+    std::uint32_t c0 = static_cast<std::uint32_t>(low), c1 = static_cast<std::uint32_t>(low >> 32),
+                  c2 = static_cast<std::uint32_t>(high), c3 = static_cast<std::uint32_t>(high >> 32);
     for (int round = 0; round < 10; ++round) {
-      const std::uint64_t p0 = 0xD2511F53ull * c[0], p1 = 0xCD9E8D57ull * c[2];
-      c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ k0, static_cast<std::uint32_t>(p1),
-           static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ k1, static_cast<std::uint32_t>(p0)};
+      const std::uint64_t p0 = 0xD2511F53ull * c0, p1 = 0xCD9E8D57ull * c2;
+      c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ k0;
+      c1 = static_cast<std::uint32_t>(p1);
+      c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ k1;
+      c3 = static_cast<std::uint32_t>(p0);
       k0 += 0x9E3779B9u;
       k1 += 0xBB67AE85u;
     }
-    return c;
+    return {c0, c1, c2, c3};
   }
 
   // Uniform in [0, 1): the upper 24 bits of a word, exact in float.

@@ -18,6 +18,8 @@ void forEachTap(const ConvolutionGeometry& g, const Tap& tap) {
     return out * g.strides[axis] - g.before[axis] + k * g.dilation[axis];
   };
   const auto outside = [&](std::size_t axis, std::int64_t place) { return place < 0 || place >= g.input[axis]; };
+  const std::int64_t columns = g.output[2], taps = g.kernel[2], width = g.input[2], stride = g.strides[2],
+                     before = g.before[2], dilation = g.dilation[2];
 
   for (std::int64_t n = 0; n < g.batch; ++n)
     for (std::int64_t o = 0; o < g.outputChannels; ++o)
@@ -34,11 +36,12 @@ void forEachTap(const ConvolutionGeometry& g, const Tap& tap) {
               for (std::int64_t kh = 0; kh < g.kernel[1]; ++kh) {
                 const std::int64_t h = from(1, oh, kh);
                 if (outside(1, h)) continue;
-                for (std::int64_t ow = 0; ow < g.output[2]; ++ow)
-                  for (std::int64_t kw = 0; kw < g.kernel[2]; ++kw) {
-                    const std::int64_t column = from(2, ow, kw);
-                    if (outside(2, column)) continue;
-                    tap(x + at(g.input, d, h, column), w + at(g.kernel, kd, kh, kw), y + at(g.output, od, oh, ow));
+                const std::int64_t rowX = x + at(g.input, d, h, 0), rowW = w + at(g.kernel, kd, kh, 0),
+                                   rowY = y + at(g.output, od, oh, 0);
+                for (std::int64_t ow = 0; ow < columns; ++ow)
+                  for (std::int64_t kw = 0; kw < taps; ++kw) {
+                    const std::int64_t column = ow * stride - before + kw * dilation;
+                    if (column >= 0 && column < width) tap(rowX + column, rowW + kw, rowY + ow);
                   }
               }
           }

@@ -6,7 +6,6 @@
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -563,17 +562,17 @@ TEST_F(RunStoreTest, damageThatShowsLateIsToldAndEndsNothing) {
   EXPECT_EQ(store.foldersToRead(), QStringList(path));
 }
 
-TEST_F(RunStoreTest, aMillionPointsComeInSeconds) {
+TEST_F(RunStoreTest, manyPointsComeInPieces) {
+  constexpr int kPoints = 200000;  // ten pieces
   const QString path = m_folder.filePath("long");
   QDir().mkpath(path);
   {
     std::ofstream file(RunFolder{path.toStdString()}.eventsFile());
-    for (int step = 1; step <= 1000000; ++step)
+    for (int step = 1; step <= kPoints; ++step)
       file << R"({"v":1,"seq":)" << step << R"(,"attempt":1,"time":17000000)" << step << R"(,"kind":"step","step":)"
            << step << R"(,"epoch":)" << step / 1000.0 << R"(,"loss":)" << 1.0 / step << R"(,"learning_rate":0.1})"
            << '\n';
   }
-  const auto begin = std::chrono::steady_clock::now();
   RunStore store(m_folder.filePath("store"));
   store.add(record("a", path));
   std::int64_t offset = 0;
@@ -584,13 +583,10 @@ TEST_F(RunStoreTest, aMillionPointsComeInSeconds) {
     offset = batch.to;
   }
   store.flush();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   const SeriesView view = store.view("a", series::kLoss, Axis::epoch, {}, 1000);
-  EXPECT_EQ(view.points, 1000000);
+  EXPECT_EQ(view.points, kPoints);
   EXPECT_FALSE(view.exact);
   EXPECT_EQ(view.columns.front().max, 1.0);
-  EXPECT_LT(took.count(), 240) << "a bound against disaster on a busy machine; about 5 s on a quiet one";
-  RecordProperty("seconds", std::to_string(took.count()));
 }
 
 }  // namespace

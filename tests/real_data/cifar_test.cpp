@@ -53,12 +53,12 @@ constexpr const char* kProject = R"({
     "training": {"csv": "FOLDER/train.csv", "rows": 45000,
                  "prepare": [{"step": "Normalise", "variable": "x"}, {"step": "Flip", "variable": "x"}]},
     "validation": {"csv": "FOLDER/train.csv", "first_row": -5000}},
-  "training": {"network": "main", "dataset": "training", "validation": "validation", "epochs": 3, "batch": 64,
+  "training": {"network": "main", "dataset": "training", "validation": "validation", "epochs": 2, "batch": 64,
     "optimizer": {"name": "Nesterov", "learning_rate": 0.05, "momentum": 0.9, "weight_decay": 0.0005},
     "schedule": {"name": "Cosine"}, "warmup": {"epochs": 0.2}}
 })";
 
-TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyFivePercentInThreeEpochs) {
+TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyPercentInTwoEpochs) {
   if (!fs::exists(kArchive)) GTEST_SKIP() << "needs " << kArchive;
   const fs::path data = unpacked(), folder = fs::path(GRADLOOM_BINARY_DIR) / "real_data/cifar10-run";
   fs::remove_all(folder);
@@ -84,9 +84,9 @@ TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyFivePercentInThreeEpochs) {
     }
   }
   EXPECT_EQ(last, "finished");
-  EXPECT_EQ(steps, 3 * 704);  // 45,000 = 703 x 64 + 8: the last, smaller batch counts
+  EXPECT_EQ(steps, 2 * 704);  // 45,000 = 703 x 64 + 8: the last, smaller batch counts
   EXPECT_EQ(samples, 5000);
-  EXPECT_GE(accuracy, 0.65);
+  EXPECT_GE(accuracy, 0.60);
   RecordProperty("accuracy", std::to_string(accuracy));
 }
 

@@ -20,16 +20,10 @@
 #include "engine/cpu/kernels/softmax.h"
 #include "engine/cpu/stage.h"
 #include "engine/ops/noise.h"
+#include "tests/engine/cpu/products.h"
 
 namespace loom::cpu {
 namespace {
-
-std::vector<float> numbers(std::int64_t count, const char* name) {
-  const Philox random(1, name);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random.normal(i));
-  return values;
-}
 
 struct GemmCase {
   std::int64_t m, n, k;
@@ -47,8 +41,8 @@ std::vector<std::uint16_t> halvesOf(const std::vector<float>& numbers) {
 
 // In bf16, against the products of the rounded numbers: what is left is the order of sums (and the rounding of C).
 void checkGemm(const GemmCase& c, bool accumulate, bool bf16, int halves = kNoHalf) {
-  auto a = numbers(c.m * c.k, "a"), b = numbers(c.k * c.n, "b");
-  const auto bias = numbers(c.n, "bias");
+  auto a = normalNumbers(c.m * c.k, "a"), b = normalNumbers(c.k * c.n, "b");
+  const auto bias = normalNumbers(c.n, "bias");
   MatrixView viewA{a.data(), c.transposedA ? 1 : c.k, c.transposedA ? c.m : 1},
       viewB{b.data(), c.transposedB ? 1 : c.n, c.transposedB ? c.k : 1};
   const auto halfA = halvesOf(a), halfB = halvesOf(b);
@@ -65,7 +59,7 @@ void checkGemm(const GemmCase& c, bool accumulate, bool bf16, int halves = kNoHa
       scratch(static_cast<std::size_t>(gemmScratch()));
   (bf16 ? packPanelsBf16 : packPanels)(packed.data(), viewB, c.k, c.n, 0, panelsOf(c.n));
   const std::int64_t ldc = c.n + 3;
-  auto found = numbers(c.m * ldc, "c");
+  auto found = normalNumbers(c.m * ldc, "c");
   auto halfC = halvesOf(found);
   if (halves & kHalfC) roundThroughBf16(found.data(), found.data(), c.m * ldc);
   const auto before = found;
@@ -98,11 +92,8 @@ void checkGemm(const GemmCase& c, bool accumulate, bool bf16, int halves = kNoHa
         ASSERT_EQ(found[at], before[at]) << "written behind the row";
         continue;
       }
-      double sum = 0;
-      for (std::int64_t k = 0; k < c.k; ++k) {
-        sum += static_cast<double>(a[static_cast<std::size_t>(c.transposedA ? k * c.m + i : i * c.k + k)]) *
-               b[static_cast<std::size_t>(c.transposedB ? j * c.k + k : k * c.n + j)];
-      }
+      const double sum = sumOfProducts(a.data() + (c.transposedA ? i : i * c.k), c.transposedA ? c.m : 1,
+                                       b.data() + (c.transposedB ? j * c.k : j), c.transposedB ? 1 : c.n, c.k);
       const double expected = accumulate ? before[at] + sum : std::max(0.0, sum + bias[static_cast<std::size_t>(j)]);
       if (halves & kHalfC) {
         ASSERT_NEAR(found[at], expected, expected / 256 + 1e-4) << i << " " << j;
@@ -232,7 +223,7 @@ TEST(CpuKernels, aProductIntoBf16KeepsNan) {
 
 TEST(CpuKernels, permutationsOfFourAxes) {
   for (const Shape& shape : {Shape{2, 17, 5, 9}, Shape{3, 32, 4, 8}, Shape{1, 3, 20, 33}, Shape{40, 1, 1, 21}}) {
-    const auto from = numbers(shape.elements(), "x");
+    const auto from = normalNumbers(shape.elements(), "x");
     const auto half = halvesOf(from);
     for (const std::vector<int>& order :
          {std::vector<int>{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {1, 0, 2, 3}, {0, 1, 2, 3}}) {
@@ -402,7 +393,7 @@ TEST(CpuKernels, softmaxOfLargeNumbers) {
 
 TEST(CpuKernels, dropoutReadsTheWordsOfTheContract) {
   for (std::int64_t count : {1, 16, 31, 32, 1000}) {
-    const auto x = numbers(count, "x");
+    const auto x = normalNumbers(count, "x");
     std::vector<float> y(x.size());
     const Philox philox(0, std::uint64_t{0x123456789abcdef});
     const double p = 0.3;

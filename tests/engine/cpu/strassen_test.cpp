@@ -8,19 +8,12 @@
 #include <limits>
 #include <vector>
 
-#include "engine/base/philox.h"
 #include "engine/cpu/kernels/recurrent.h"
 #include "engine/cpu/kernels/strassen_rows.h"
+#include "tests/engine/cpu/products.h"
 
 namespace loom::cpu::strassen {
 namespace {
-
-std::vector<float> numbers(std::int64_t count, const char* name) {
-  const Philox random(2, name);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random.normal(i));
-  return values;
-}
 
 struct Case {
   std::int64_t m, panels, k;  // panels of a half of the columns
@@ -34,11 +27,11 @@ void check(const Case& c) {
   ASSERT_TRUE(canHalve(c.m, n, c.k));
   // Rows of A begin further on than they are long; what lies between is not read.
   const std::int64_t lda = (c.transposedA ? c.m : c.k) + 3;
-  auto a = numbers((c.transposedA ? c.k : c.m) * lda, "a");
+  auto a = normalNumbers((c.transposedA ? c.k : c.m) * lda, "a");
   for (std::int64_t row = 0; row < (c.transposedA ? c.k : c.m); ++row)
     std::fill_n(a.begin() + (row + 1) * lda - 3, 3, std::numeric_limits<float>::quiet_NaN());
-  const auto b = numbers(c.k * n, "b"), bias = numbers(n, "bias");
-  auto found = numbers(c.m * ldc, "c");
+  const auto b = normalNumbers(c.k * n, "b"), bias = normalNumbers(n, "bias");
+  auto found = normalNumbers(c.m * ldc, "c");
   const auto before = found;
   std::vector<float> scratch(static_cast<std::size_t>(halvedScratch()), std::numeric_limits<float>::quiet_NaN());
   const MatrixView viewB{b.data(), c.transposedB ? 1 : n, c.transposedB ? c.k : 1};
@@ -71,11 +64,9 @@ void check(const Case& c) {
         ASSERT_EQ(found[at], before[at]) << "written behind the row";
         continue;
       }
-      double expected = c.accumulate ? before[at] : 0;
-      for (std::int64_t k = 0; k < c.k; ++k) {
-        expected += static_cast<double>(a[static_cast<std::size_t>(c.transposedA ? k * lda + i : i * lda + k)]) *
-                    b[static_cast<std::size_t>(c.transposedB ? j * c.k + k : k * n + j)];
-      }
+      double expected = (c.accumulate ? before[at] : 0) +
+                        sumOfProducts(a.data() + (c.transposedA ? i : i * lda), c.transposedA ? lda : 1,
+                                      b.data() + (c.transposedB ? j * c.k : j), c.transposedB ? 1 : n, c.k);
       if (c.bias) expected = std::max(0.0, expected + bias[static_cast<std::size_t>(j)]);
       distance += (found[at] - expected) * (found[at] - expected);
       size += expected * expected;
@@ -104,11 +95,11 @@ void checkRows(std::int64_t m, std::int64_t panels, std::int64_t k, bool transpo
   const std::int64_t n = 2 * panels * kNarrowPanel, ldc = n + 5, lda = (transposedA ? m : k) + 3;
   SCOPED_TRACE(::testing::Message() << m << "×" << n << "×" << k << (transposedA ? " A'" : "")
                                     << (accumulate ? " added" : ""));
-  auto a = numbers((transposedA ? k : m) * lda, "a");
+  auto a = normalNumbers((transposedA ? k : m) * lda, "a");
   for (std::int64_t row = 0; row < (transposedA ? k : m); ++row)
     std::fill_n(a.begin() + (row + 1) * lda - 3, 3, std::numeric_limits<float>::quiet_NaN());
-  const auto b = numbers(k * n, "b");
-  auto found = numbers(m * ldc, "c");
+  const auto b = normalNumbers(k * n, "b");
+  auto found = normalNumbers(m * ldc, "c");
   const auto before = found;
   const MatrixView viewA{a.data(), transposedA ? 1 : lda, transposedA ? lda : 1};
   const std::int64_t middleRow = m / 2 / 3, middleStep = k / 2 / 32 * 16;
@@ -139,10 +130,8 @@ void checkRows(std::int64_t m, std::int64_t panels, std::int64_t k, bool transpo
         ASSERT_EQ(found[at], before[at]) << "written behind the row";
         continue;
       }
-      double expected = accumulate ? before[at] : 0;
-      for (std::int64_t step = 0; step < k; ++step)
-        expected += static_cast<double>(a[static_cast<std::size_t>(transposedA ? step * lda + i : i * lda + step)]) *
-                    b[static_cast<std::size_t>(step * n + j)];
+      const double expected = (accumulate ? before[at] : 0) + sumOfProducts(a.data() + (transposedA ? i : i * lda),
+                                                                            transposedA ? lda : 1, b.data() + j, n, k);
       distance += (found[at] - expected) * (found[at] - expected);
       size += expected * expected;
     }
@@ -163,7 +152,7 @@ TEST(Strassen, rowsPackedAheadGiveTheProduct) {
 
 TEST(Strassen, columnsAreWrittenOrAddedAsRows) {
   const std::int64_t rows = 16, units = 24, fromStride = 19, toStride = 29;
-  const auto from = numbers(units * fromStride, "from"), before = numbers(rows * toStride, "to");
+  const auto from = normalNumbers(units * fromStride, "from"), before = normalNumbers(rows * toStride, "to");
   for (const bool add : {false, true}) {
     auto to = before;
     addColumns(from.data(), fromStride, to.data(), toStride, rows, units, add);

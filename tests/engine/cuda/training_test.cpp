@@ -90,8 +90,9 @@ class CudaTraining : public testing::TestWithParam<Way> {
       if (name.find('#') != std::string::npos) continue;  // slots: squares of gradients differ by more
       double largest = 0;
       for (const float one : values) largest = std::max(largest, std::abs(double{one}));
+      const std::vector<float>& trained = tensors.at(name);
       for (std::size_t i = 0; i < values.size(); ++i)
-        EXPECT_NEAR(tensors.at(name)[i], values[i], GetParam().weights * largest) << name << "[" << i << "]";
+        EXPECT_NEAR(trained[i], values[i], GetParam().weights * largest) << name << "[" << i << "]";
     }
     EXPECT_GT(device->launches(), 5) << "steps come from the graph";
   }

@@ -90,7 +90,10 @@ void Fiber::begin(void (*function)()) {
     std::abort();
   };
 #if defined(__SANITIZE_ADDRESS__)
-  __asan_unpoison_memory_region(m_stack, kStack);  // of functions that were never returned from
+  // Of functions that were never returned from: they stand between where it was left and the top. All of a stack that
+  // has not run yet, since others may have had its addresses.
+  const char* const left = m_context ? static_cast<char*>(m_context) : m_stack;
+  __asan_unpoison_memory_region(left, static_cast<std::size_t>(m_stack + kStack - left));
   m_sanitizer = nullptr;
 #endif
 #if defined(__x86_64__)

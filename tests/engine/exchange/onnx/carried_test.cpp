@@ -129,7 +129,7 @@ TEST(OnnxCarried, TrainedWeightsComeBackToTheBit) {
 // The graph by itself, as any other tool would read it, gives what the drawing gives.
 TEST(OnnxCarried, TheGraphAloneGivesTheSameOutputs) {
   const TestFolder folder("onnx_carried_graph");
-  for (const char* name : {"resnet_50", "transformer"}) {
+  for (const char* name : {"residual_network", "transformer"}) {
     SCOPED_TRACE(name);
     const ExportSource source = trained(loadProject(sample(name)));
     const Network flat = flatNetwork(source.project, "main");
