@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages=(
   # building
-  build-essential cmake ninja-build ccache pkg-config git ca-certificates
+  build-essential cmake ninja-build ccache mold pkg-config git ca-certificates
   # the engine
   libdnnl-dev ocl-icd-opencl-dev opencl-c-headers nlohmann-json3-dev libfmt-dev libcli11-dev libmuparser-dev
   libpng-dev libjpeg62-turbo-dev zlib1g-dev libdeflate-dev libsndfile1-dev libwebp-dev libtiff-dev libgif-dev
