@@ -58,7 +58,7 @@ constexpr const char* kProject = R"({
     "schedule": {"name": "Cosine"}, "warmup": {"epochs": 0.2}}
 })";
 
-TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyPercentInTwoEpochs) {
+TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyFivePercentInTwoEpochs) {
   if (!fs::exists(kArchive)) GTEST_SKIP() << "needs " << kArchive;
   const fs::path data = unpacked(), folder = fs::path(GRADLOOM_BINARY_DIR) / "real_data/cifar10-run";
   fs::remove_all(folder);
@@ -86,7 +86,7 @@ TEST(RealData, SmallNetworkOnCifarJpegsPassesSixtyPercentInTwoEpochs) {
   EXPECT_EQ(last, "finished");
   EXPECT_EQ(steps, 2 * 704);  // 45,000 = 703 x 64 + 8: the last, smaller batch counts
   EXPECT_EQ(samples, 5000);
-  EXPECT_GE(accuracy, 0.60);
+  EXPECT_GE(accuracy, 0.65);
   RecordProperty("accuracy", std::to_string(accuracy));
 }
 

@@ -99,8 +99,12 @@ class AllFindings {
            .column = {},
            .actions = {}},
           {});
+    // How the file is written comes first: it decides what is said of its columns.
+    const auto place = [](const DataFinding& each) {
+      return std::pair(each.remedies.empty() || !each.remedies.front().writing.is_object(), each.shown.kind);
+    };
     std::stable_sort(m_found.begin(), m_found.end(),
-                     [](const DataFinding& a, const DataFinding& b) { return a.shown.kind < b.shown.kind; });
+                     [&](const DataFinding& a, const DataFinding& b) { return place(a) < place(b); });
     addFine();
     return std::move(m_found);
   }

@@ -10,7 +10,7 @@
 namespace loom {
 namespace {
 
-constexpr const char* kTables[] = {".csv", ".tsv", ".tab", ".txt"};
+constexpr const char* kTables[] = {".csv", ".tsv", ".tab", ".txt", ".data"};
 
 bool isIdx(const QString& name) {
   return name.contains(QLatin1String("idx"), Qt::CaseInsensitive);

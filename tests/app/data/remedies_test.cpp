@@ -237,6 +237,7 @@ class RemediesTest : public QObject {
     const QByteArray rows = words(60).mid(words(0).size());
     m_open->drop({m_open->write("project/bare.csv", rows)});
     QTRY_VERIFY(m_open->part<QLabel>("data-path")->text().contains("59 rows"));
+    QTRY_COMPARE(titles().value(0), QString("The first line looks like a row"));
     picture("data-first-row");
     press("The first line looks like a row", "It is a row");
     QCOMPARE(m_open->project().datasets.at(0).extra.at("header"), Json(false));

@@ -106,10 +106,13 @@ TEST(Metrics, AreTheSameOnAnyNumberOfRanks) {
   main["nodes"].push_back({{"id", "numbers"}, {"layer", "Input"}, {"shape", {16}}, {"variable", "x"}});
   main["nodes"].push_back({{"id", "guess"}, {"layer", "Linear"}, {"outputs", 16}});
   main["edges"].push_back({"c", "guess"});
+  main["nodes"].push_back({{"id", "word"}, {"layer", "Reshape"}, {"shape", {1, 3}}});  // a sequence of one
+  main["edges"].push_back({"fc", "word"});
   for (const char* layer : layers) {
     const bool ofNumbers = findLayer(layer)->entry.inputs[1].type == PortType::values;
+    const bool ofWords = layer == std::string_view("WordErrorRate");
     main["nodes"].push_back({{"id", layer}, {"layer", layer}});
-    main["edges"].push_back({ofNumbers ? "guess" : "fc", layer});
+    main["edges"].push_back({ofNumbers ? "guess" : ofWords ? "word" : "fc", layer});
     main["edges"].push_back({ofNumbers ? "numbers" : "y", std::string(layer) + ".target"});
   }
   const Workshop::Run together = runOnAll(shared, project, "together");
