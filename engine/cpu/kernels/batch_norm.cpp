@@ -16,17 +16,6 @@ LOOM_INLINE std::int64_t foldOf(std::int64_t channels) {
   return channels < kWide && kWide % channels == 0 ? kWide / channels : 1;
 }
 
-// Calls f(first element, rows, columns, whether they are folded) for the rows that are seen as rows of 64 channels, and
-// for the others: in a loop, since each call is a copy of all that is inlined into it.
-template <class F>
-LOOM_INLINE void inParts(std::int64_t rows, std::int64_t channels, F f) {
-  const std::int64_t fold = foldOf(channels), folded = fold > 1 ? rows / fold : 0;
-  for (int part = 0; part < 2; ++part) {
-    const std::int64_t count = part == 0 ? folded : rows - folded * fold;
-    if (count > 0) f(part == 0 ? 0 : folded * kWide, count, part == 0 ? kWide : channels, part == 0);
-  }
-}
-
 LOOM_INLINE void spread(const float* from, std::int64_t channels, float* to) {
   for (std::int64_t i = 0; i < kWide; ++i) to[i] = from[i % channels];
 }
@@ -80,20 +69,24 @@ LOOM_INLINE void addMomentsOf(Stored x, std::int64_t rows, std::int64_t channels
                               double* squares) {
   typedef VecFor<kNative> V;
   alignas(64) float wide[kWide];
-  if (foldOf(channels) > 1) spread(shift, channels, wide);
-  inParts(
-      rows, channels,
-      [&](std::int64_t start, std::int64_t count, std::int64_t columns, bool folded) __attribute__((always_inline)) {
-        const Stored from = x.from(start);
-        const float* const about = folded ? wide : shift;
-        sumColumns<V, kTogether<kNative>>(
-            count, columns, channels, sums,
-            squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
-              const V d = loadFor<kNative>(from, at, n) - loadSomeOf<V>(about + c, n);
-              a += d;
-              b += d * d;
-            });
-      });
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](Stored from, std::int64_t count, std::int64_t columns, const float* about)
+      __attribute__((always_inline)) {
+    sumColumns<V, kTogether<kNative>>(
+        count, columns, channels, sums,
+        squares, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
+          const V d = loadFor<kNative>(from, at, n) - loadSomeOf<V>(about + c, n);
+          a += d;
+          b += d * d;
+        });
+  };
+  if (fold > 1) {
+    spread(shift, channels, wide);
+    over(x, whole, kWide, wide);
+    over(x.from(whole * kWide), rows - whole * fold, channels, shift);
+  } else {
+    over(x, rows, channels, shift);
+  }
 }
 
 template <Level kNative>
@@ -101,30 +94,35 @@ LOOM_INLINE void addGradientSumsOf(Stored x, Stored dy, Stored mask, std::int64_
                                    const float* mean, double* sums, double* products) {
   typedef VecFor<kNative> V;
   alignas(64) float wide[kWide];
-  if (foldOf(channels) > 1) spread(mean, channels, wide);
-  inParts(
-      rows, channels,
-      [&](std::int64_t start, std::int64_t count, std::int64_t columns, bool folded) __attribute__((always_inline)) {
-        const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
-        const float* const about = folded ? wide : mean;
-        if (mask) {
-          sumColumns<V, kTogether<kNative>>(
-              count, columns, channels, sums, products,
-              [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
-                const V g = wherePositive<kNative>(loadFor<kNative>(pm, at, n), loadFor<kNative>(pd, at, n));
-                a += g;
-                b += g * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(about + c, n));
-              });
-        } else {
-          sumColumns<V, kTogether<kNative>>(
-              count, columns, channels, sums, products,
-              [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
-                const V g = loadFor<kNative>(pd, at, n);
-                a += g;
-                b += g * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(about + c, n));
-              });
-        }
-      });
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* about)
+      __attribute__((always_inline)) {
+    const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
+    if (mask) {
+      sumColumns<V, kTogether<kNative>>(
+          count, columns, channels, sums,
+          products, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
+            const V g = wherePositive<kNative>(loadFor<kNative>(pm, at, n), loadFor<kNative>(pd, at, n));
+            a += g;
+            b += g * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(about + c, n));
+          });
+    } else {
+      sumColumns<V, kTogether<kNative>>(
+          count, columns, channels, sums,
+          products, [=](std::int64_t at, std::int64_t c, std::int64_t n, V & a, V & b) __attribute__((always_inline)) {
+            const V g = loadFor<kNative>(pd, at, n);
+            a += g;
+            b += g * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(about + c, n));
+          });
+    }
+  };
+  if (fold > 1) {
+    spread(mean, channels, wide);
+    over(0, whole, kWide, wide);
+    over(whole * kWide, rows - whole * fold, channels, mean);
+  } else {
+    over(0, rows, channels, mean);
+  }
 }
 
 // Calls f(element, channel, count) over rows x columns.
@@ -149,34 +147,36 @@ LOOM_INLINE void normaliseOf(const NormalisePass& pass, Stored x, Stored addend,
                              std::int64_t channels) {
   typedef VecFor<kNative> V;
   alignas(64) float wide[3][kWide];
-  if (foldOf(channels) > 1) {
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean,
+                        const float* scale, const float* beta) __attribute__((always_inline)) {
+    const Stored px = x.from(start), pa = addend.from(start), py = y.from(start);
+    const V floor = pass.relu ? V{} : splatOfAll<V>(-__builtin_inff());
+    if (addend) {
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            const V v = (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) * loadSomeOf<V>(scale + c, n) +
+                        loadSomeOf<V>(beta + c, n) + loadFor<kNative>(pa, at, n);
+            storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
+          });
+    } else {
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            const V v = (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) * loadSomeOf<V>(scale + c, n) +
+                        loadSomeOf<V>(beta + c, n);
+            storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
+          });
+    }
+  };
+  if (fold > 1) {
     spread(pass.mean, channels, wide[0]);
     spread(pass.scale, channels, wide[1]);
     spread(pass.beta, channels, wide[2]);
+    over(0, whole, kWide, wide[0], wide[1], wide[2]);
+    over(whole * kWide, rows - whole * fold, channels, pass.mean, pass.scale, pass.beta);
+  } else {
+    over(0, rows, channels, pass.mean, pass.scale, pass.beta);
   }
-  inParts(
-      rows, channels,
-      [&](std::int64_t start, std::int64_t count, std::int64_t columns, bool folded) __attribute__((always_inline)) {
-        const float *const mean = folded ? wide[0] : pass.mean, *const scale = folded ? wide[1] : pass.scale,
-                           *const beta = folded ? wide[2] : pass.beta;
-        const Stored px = x.from(start), pa = addend.from(start), py = y.from(start);
-        const V floor = pass.relu ? V{} : splatOfAll<V>(-__builtin_inff());
-        if (addend) {
-          forEachVector(
-              count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-                const V v = (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) * loadSomeOf<V>(scale + c, n) +
-                            loadSomeOf<V>(beta + c, n) + loadFor<kNative>(pa, at, n);
-                storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
-              });
-        } else {
-          forEachVector(
-              count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-                const V v = (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) * loadSomeOf<V>(scale + c, n) +
-                            loadSomeOf<V>(beta + c, n);
-                storeSomeAs<kNative>(py, at, atLeast<kNative>(v, floor), n);
-              });
-        }
-      });
 }
 
 template <Level kNative>
@@ -184,39 +184,40 @@ LOOM_INLINE void normaliseGradientOf(const GradientPass& pass, Stored x, Stored 
                                      std::int64_t rows, std::int64_t channels) {
   typedef VecFor<kNative> V;
   alignas(64) float wide[4][kWide];
-  if (foldOf(channels) > 1) {
+  const std::int64_t fold = foldOf(channels), whole = rows / fold;
+  const auto over = [&](std::int64_t start, std::int64_t count, std::int64_t columns, const float* mean, const float* a,
+                        const float* b, const float* c0) __attribute__((always_inline)) {
+    const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
+    const Stored to = dx.from(start);
+    const auto one = [=](V g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+      storeSomeAs<kNative>(to, at,
+                           loadSomeOf<V>(a + c, n) * g -
+                               loadSomeOf<V>(b + c, n) * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) -
+                               loadSomeOf<V>(c0 + c, n),
+                           n);
+    };
+    if (mask) {
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            one(wherePositive<kNative>(loadFor<kNative>(pm, at, n), loadFor<kNative>(pd, at, n)), at, c, n);
+          });
+    } else {
+      forEachVector(
+          count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
+            one(loadFor<kNative>(pd, at, n), at, c, n);
+          });
+    }
+  };
+  if (fold > 1) {
     spread(pass.mean, channels, wide[0]);
     spread(pass.a, channels, wide[1]);
     spread(pass.b, channels, wide[2]);
     spread(pass.c, channels, wide[3]);
+    over(0, whole, kWide, wide[0], wide[1], wide[2], wide[3]);
+    over(whole * kWide, rows - whole * fold, channels, pass.mean, pass.a, pass.b, pass.c);
+  } else {
+    over(0, rows, channels, pass.mean, pass.a, pass.b, pass.c);
   }
-  inParts(
-      rows, channels,
-      [&](std::int64_t start, std::int64_t count, std::int64_t columns, bool folded) __attribute__((always_inline)) {
-        const float *const mean = folded ? wide[0] : pass.mean, *const a = folded ? wide[1] : pass.a,
-                           *const b = folded ? wide[2] : pass.b, *const c0 = folded ? wide[3] : pass.c;
-        const Stored px = x.from(start), pd = dy.from(start), pm = mask.from(start);
-        const Stored to = dx.from(start);
-        const auto one = [=](V g, std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-          storeSomeAs<kNative>(
-              to, at,
-              loadSomeOf<V>(a + c, n) * g -
-                  loadSomeOf<V>(b + c, n) * (loadFor<kNative>(px, at, n) - loadSomeOf<V>(mean + c, n)) -
-                  loadSomeOf<V>(c0 + c, n),
-              n);
-        };
-        if (mask) {
-          forEachVector(
-              count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-                one(wherePositive<kNative>(loadFor<kNative>(pm, at, n), loadFor<kNative>(pd, at, n)), at, c, n);
-              });
-        } else {
-          forEachVector(
-              count, columns, [=](std::int64_t at, std::int64_t c, std::int64_t n) __attribute__((always_inline)) {
-                one(loadFor<kNative>(pd, at, n), at, c, n);
-              });
-        }
-      });
 }
 
 // Each of the above; where all that it reads and writes is in bf16, as in the middle of a network, the compiler is told
