@@ -10,9 +10,11 @@ namespace loom {
 namespace {
 
 std::string lookKey(const SessionRequest& request) {
-  const CsvFormatChoice format = openingOf(request.spec, {}).format;
-  return Json({request.csv.toStdString(), format.separator, format.decimal, format.thousands, format.encoding,
-               format.header, request.check.other.string()})
+  const auto written = [](const CsvFormatChoice& format) {
+    return Json({format.separator, format.decimal, format.thousands, format.encoding, format.header});
+  };
+  return Json({request.csv.toStdString(), written(openingOf(request.spec, {}).format), request.check.other.string(),
+               written(request.check.otherFormat)})
       .dump();
 }
 
